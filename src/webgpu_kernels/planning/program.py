@@ -1,0 +1,115 @@
+"""The program of a request: everything a device needs, and nothing it has to decide.
+
+This is the seam between planning and execution: WGSL, layouts, uniform bytes, grids and sizes, all plain values.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+Access = Literal["uniform", "read-only-storage", "storage"]
+Source = Literal["tensor", "scratch", "uniform"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Slot:
+    """One ``@group(0) @binding(i)`` of a pass; i is its position in ``ProgramPass.slots``.
+
+    Attributes:
+        access: the buffer binding type, in WebGPU's words.
+        source: whether ``name`` is a tensor, an intermediate or a uniform of this pass.
+        name: port name, intermediate id or the uniform's WGSL name.
+        min_bytes: size of a fixed-size array or struct in bytes; 0 for a runtime-sized array.
+        contents: little-endian words of a uniform, None otherwise.
+    """
+
+    access: Access
+    source: Source
+    name: str
+    min_bytes: int = 0
+    contents: bytes | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProgramPass:
+    """One dispatch of ``main``.
+
+    Attributes:
+        id: the pass id, expanded inside repeat groups (``group[i].pass``).
+        label: a readable name for debuggers.
+        wgsl: the complete shader text.
+        lines: for each line of ``wgsl`` the (template, line counted from 1) that it came from; ("", 0) for generated lines.
+        slots: the bindings in order.
+        grid: workgroups along x, y, z; a zero skips the pass.
+        submit_after: whether the work so far is submitted and waited for after this pass.
+        view_aliases: pairs (input, output) of tensor names; the pass is skipped where both are the same buffer range.
+    """
+
+    id: str
+    label: str
+    wgsl: str
+    lines: tuple[tuple[str, int], ...]
+    slots: tuple[Slot, ...]
+    grid: tuple[int, int, int]
+    submit_after: bool = False
+    view_aliases: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scratch:
+    """One intermediate buffer.
+
+    Attributes:
+        id: its name in the manifest.
+        size_bytes: bytes to allocate, a positive multiple of 4.
+        zero_init: whether it must be cleared before the first pass.
+    """
+
+    id: str
+    size_bytes: int
+    zero_init: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TensorUse:
+    """One supplied input or computed output.
+
+    Attributes:
+        name: the port.
+        shape: dimensions, row-major.
+        dtype: logical dtype, such as ``"float16"``.
+        storage: storage dtype on the device: the logical one, or int32/uint32 for a projected int64.
+        layout: ``"packed"`` or None.
+        narrowing: ``"checked"``, ``"saturating"`` or None.
+        size_bytes: bytes on the device, a positive multiple of 4.
+        is_output: whether the call computes it.
+    """
+
+    name: str
+    shape: tuple[int, ...]
+    dtype: str
+    storage: str
+    layout: str | None
+    narrowing: str | None
+    size_bytes: int
+    is_output: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Program:
+    """What a request runs on one kind of device.
+
+    Attributes:
+        where: operator and variant, for messages.
+        passes: in order; empty where every output is empty.
+        scratch: the intermediates that the passes bind.
+        inputs: the supplied tensors, in the contract's order.
+        outputs: the computed tensors, in the contract's order.
+    """
+
+    where: str
+    passes: tuple[ProgramPass, ...]
+    scratch: tuple[Scratch, ...]
+    inputs: tuple[TensorUse, ...]
+    outputs: tuple[TensorUse, ...]
