@@ -1,0 +1,49 @@
+# make demo   set everything up and run the main job
+# make test   set everything up and pass lint, format, types and all tests
+# PYTHON=…    the interpreter to set up with (3.11 to 3.13; default python3)
+
+PYTHON ?= python3
+# Only for test-all-pythons: names on PATH or paths.
+PYTHONS ?= python3.11 python3.12 python3.13
+
+VENV_PYTHON := .venv/bin/python
+
+# A caller's own paths must not shadow the environment that set-up made.
+unexport PYTHONPATH PYTHONHOME VIRTUAL_ENV
+# Tests that need Node keep npm's cache in the clone, too.
+export npm_config_cache := $(CURDIR)/.setup/npm
+
+.PHONY: demo test check lint setup test-all-pythons picture clean
+
+demo: setup
+	@$(VENV_PYTHON) -m webgpu_kernels.demo
+
+test: lint
+	@$(VENV_PYTHON) -m pytest -q -n auto -m "not slow and not node"
+	@$(VENV_PYTHON) -m pytest -q -n auto -m "slow or node"
+
+# The quick half of test, for while you work.
+check: lint
+	@$(VENV_PYTHON) -m pytest -q -n auto -m "not slow and not node"
+
+lint: setup
+	@$(VENV_PYTHON) -m ruff check --quiet
+	@$(VENV_PYTHON) -m ruff format --check --quiet
+	@$(VENV_PYTHON) -m mypy
+
+setup:
+	@command -v "$(PYTHON)" >/dev/null || { \
+	  echo 'setup: "$(PYTHON)" is not a command here: install python3 and python3-venv, or name an interpreter with make PYTHON=python3.12' >&2; \
+	  exit 1; }
+	@"$(PYTHON)" scripts/setup.py
+
+test-all-pythons:
+	@"$(PYTHON)" scripts/test_pythons.py $(PYTHONS)
+
+# The picture in the README, from what the demo prints on this machine.
+picture: setup
+	@$(VENV_PYTHON) scripts/picture.py docs/demo.svg
+
+clean:
+	@rm -rf .venv .setup .mypy_cache .ruff_cache .pytest_cache .hypothesis dist node_modules
+	@find . -path ./.git -prune -o -name __pycache__ -type d -exec rm -rf {} +

@@ -1,0 +1,234 @@
+"""Set the working tree up: a virtual environment with the package in it, and a Vulkan driver where none answers.
+
+``make demo`` and ``make test`` run this first. It is silent when there is nothing to do, and writes only inside the
+working tree, except that Debian's driver packages are installed with apt. Only the standard library is used, in a
+syntax that Python 3.6 parses, so that an old interpreter gets a sentence instead of a traceback.
+"""
+
+import sys
+
+OLDEST, NEWEST = (3, 11), (3, 13)
+
+if not OLDEST <= sys.version_info[:2] <= NEWEST:
+    sys.exit(
+        "setup: webgpu-kernels needs Python 3.11, 3.12 or 3.13, and {} is {}.{}. "
+        "Name another with: make PYTHON=python3.12".format(sys.executable, *sys.version_info[:2])
+    )
+
+# The imports below need the Python that the check above has established.
+import argparse  # noqa: E402
+import hashlib  # noqa: E402
+import importlib.util  # noqa: E402
+import json  # noqa: E402
+import os  # noqa: E402
+import re  # noqa: E402
+import shlex  # noqa: E402
+import shutil  # noqa: E402
+import subprocess  # noqa: E402
+import tempfile  # noqa: E402
+import tomllib  # noqa: E402
+from pathlib import Path  # noqa: E402
+
+ROOT = Path(__file__).resolve().parent.parent
+WORK = ROOT / ".setup"
+STAMP = "webgpu-kernels-stamp"
+DRIVER_PACKAGES = ("libvulkan1", "mesa-vulkan-drivers")
+ADAPTER_TIMEOUT_S = 120
+
+# What pip, apt and the resolver say when the network is at fault, in the order in which they explain the most.
+NETWORK_FAULTS = re.compile(
+    r"Temporary failure (?:in name resolution|resolving '[^']*')|Name or service not known|Network is unreachable"
+    r"|Connection (?:refused|reset by peer)|No route to host|Could not (?:resolve|connect to) [^\s)]+"
+    r"|Tunnel connection failed|Read timed out|[Cc]onnection timed out|connect timeout|CERTIFICATE_VERIFY_FAILED"
+    r"|Failed to fetch \S+"
+)
+
+
+class SetupError(Exception):
+    """Set-up cannot go on; the message says what to do."""
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Set up and return an exit code.
+
+    Args:
+        arguments: the command line, without the program's name.
+
+    Returns:
+        0, or 1 after one line on stderr.
+    """
+    parser = argparse.ArgumentParser(description="Make the virtual environment and see that a GPU adapter answers.")
+    parser.add_argument("--venv", type=Path, default=ROOT / ".venv", help="folder of the environment")
+    venv: Path = parser.parse_args(arguments).venv
+    try:
+        WORK.mkdir(exist_ok=True)
+        make_environment(venv)
+        ensure_adapter(venv)
+    except SetupError as error:
+        say(str(error))
+        return 1
+    except KeyboardInterrupt:
+        say("interrupted; run the same command again to go on")
+        return 130
+    return 0
+
+
+def make_environment(venv: Path) -> None:
+    """Create the environment and install the package with its tools, unless that was done for this project table.
+
+    The stamp is written last and any other state is built anew, so an interrupted run leaves nothing to repair.
+
+    Args:
+        venv: folder of the environment.
+    """
+    stamp, wanted = venv / STAMP, fingerprint()
+    if stamp.is_file() and stamp.read_text() == wanted:
+        return
+    for module in ("venv", "ensurepip"):
+        if importlib.util.find_spec(module) is None:
+            version = f"{sys.version_info.major}.{sys.version_info.minor}"
+            raise SetupError(
+                f"{sys.executable} cannot make virtual environments (no module {module}). On Debian run: "
+                f"apt-get install python{version}-venv"
+            )
+    stamp.unlink(missing_ok=True)
+    say(f"making {shown(venv)} with Python {sys.version.split()[0]}")
+    run_logged("venv", [sys.executable, "-m", "venv", "--clear", str(venv)])
+    say("installing the package and its tools (a minute or two)")
+    # --no-warn-script-location and the version check would only be noise here.
+    pip = [str(venv / "bin" / "python"), "-I", "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+    run_logged("pip", [*pip, "--no-input", "--retries", "2", "--editable", f"{ROOT}[dev]"])
+    stamp.write_text(wanted)
+
+
+def fingerprint() -> str:
+    """Hash all that the installation depends on: the project's table, this Python, and the place of the clone."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    facts = [project["build-system"], project["project"], sys.version, sys.base_prefix, str(ROOT)]
+    return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()
+
+
+def ensure_adapter(venv: Path) -> None:
+    """Install Debian's software Vulkan where no native adapter answers.
+
+    Args:
+        venv: folder of an environment that holds wgpu.
+    """
+    if adapter_answers(venv):
+        return
+    if not (Path("/etc/debian_version").exists() and shutil.which("apt-get")):
+        raise SetupError(
+            "no Vulkan adapter answers. Install your system's Vulkan loader and a driver (Mesa's lavapipe runs on any "
+            "CPU), then run the same command again"
+        )
+    prefix = administrator_prefix()
+    say(f"no Vulkan adapter answers; installing {' and '.join(DRIVER_PACKAGES)} with apt-get")
+    run_logged("apt-get", [*prefix, "apt-get", "update", "-q"])
+    options = ["-q", "-y", "--no-install-recommends", "-o", "DPkg::Lock::Timeout=120"]
+    run_logged("apt-get", [*prefix, "apt-get", "install", *options, *DRIVER_PACKAGES])
+    if not adapter_answers(venv):
+        raise SetupError(
+            "mesa-vulkan-drivers is installed and still no Vulkan adapter answers. Look at what this prints: "
+            f"{shlex.join([shown(venv) + '/bin/python', 'scripts/find_adapter.py'])}"
+        )
+
+
+def adapter_answers(venv: Path) -> bool:
+    """Ask wgpu in a process of its own, with its output kept back: a broken driver may print, hang or crash.
+
+    Args:
+        venv: folder of an environment that holds wgpu.
+
+    Returns:
+        whether an adapter other than OpenGL's was found.
+    """
+    with tempfile.TemporaryDirectory() as runtime_folder:
+        command = [str(venv / "bin" / "python"), str(ROOT / "scripts" / "find_adapter.py")]
+        environment = {"XDG_RUNTIME_DIR": runtime_folder, **os.environ}
+        try:
+            answer = subprocess.run(
+                command, env=environment, capture_output=True, timeout=ADAPTER_TIMEOUT_S, check=False
+            )
+        except subprocess.TimeoutExpired:
+            return False
+    return answer.returncode == 0
+
+
+def administrator_prefix() -> list[str]:
+    """Return what goes before apt-get: nothing for root, else sudo where it asks no password."""
+    environment = ["env", "DEBIAN_FRONTEND=noninteractive"]
+    if os.geteuid() == 0:
+        return environment
+    sudo = shutil.which("sudo")
+    if sudo and subprocess.run([sudo, "-n", "true"], capture_output=True, check=False).returncode == 0:
+        return [sudo, "-n", *environment]
+    raise SetupError(
+        "no Vulkan adapter answers, and installing one needs root. Run this, then the same command again: "
+        f"sudo apt-get update && sudo apt-get install -y {' '.join(DRIVER_PACKAGES)}"
+    )
+
+
+def run_logged(name: str, command: list[str]) -> None:
+    """Run a command with its output kept in a log.
+
+    Args:
+        name: what the log and the error call it.
+        command: program and arguments.
+
+    Raises:
+        SetupError: it failed; the message tells the network's faults from the others.
+    """
+    log = WORK / f"{name}.log"
+    # pip's cache stays in the clone, and a personal setting must not send the packages elsewhere.
+    ours = {
+        "PIP_CACHE_DIR": str(WORK / "pip-cache"),
+        "PIP_USER": "0",
+        "PIP_REQUIRE_VIRTUALENV": "0",
+        "LC_ALL": "C.UTF-8",
+    }
+    environment = {name: value for name, value in os.environ.items() if name not in ("PIP_TARGET", "PIP_PREFIX")}
+    result = subprocess.run(
+        command,
+        env=environment | ours,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        errors="replace",
+        check=False,
+    )
+    log.write_text(f"$ {shlex.join(command)}\n{result.stdout}", encoding="utf-8")
+    if result.returncode != 0:
+        raise SetupError(f"{diagnosis(name, result.stdout)}. All of its output: {shown(log)}")
+
+
+def diagnosis(name: str, output: str) -> str:
+    """Say in one clause why a program failed.
+
+    Args:
+        name: the program.
+        output: what it printed.
+
+    Returns:
+        the network's fault where there is one, else the program's own first error line.
+    """
+    fault = NETWORK_FAULTS.search(output)
+    if fault:
+        return f"{name} cannot reach the network ({fault.group()}); check the connection and run the same command again"
+    lines = [line.strip() for line in output.splitlines() if line.strip()]
+    errors = [line for line in lines if line.startswith(("ERROR:", "E:", "Error:"))]
+    return f"{name} failed: {(errors or lines[-1:] or ['it printed nothing'])[0].rstrip('.')}"
+
+
+def shown(path: Path) -> str:
+    """Return a path as the reader would type it: relative to the working tree where it lies in it."""
+    return str(path.relative_to(ROOT)) if path.is_relative_to(ROOT) else str(path)
+
+
+def say(line: str) -> None:
+    """Print one line of progress or complaint on stderr."""
+    print(f"setup: {line}", file=sys.stderr, flush=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
