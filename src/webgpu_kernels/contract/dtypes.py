@@ -1,0 +1,132 @@
+"""The dtypes of the format: what a caller names, what a buffer holds, what a shader reads.
+
+A *logical* dtype is what the contract and the caller speak of. The *storage* dtype says how its elements lie in a
+buffer; it is the logical dtype itself, except that an int64 port may be projected to int32 or uint32. The *WGSL scalar*
+is the type that a shader sees: integers narrower than 32 bits and booleans are widened to one 32-bit word an element.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Dtype:
+    """What the format says of one logical dtype.
+
+    Attributes:
+        name: its name in a manifest.
+        wgsl: the WGSL type of one stored element.
+        storage_bytes: bytes of one stored element.
+        onnx_code: its number in ONNX's ``TensorProto.DataType``.
+    """
+
+    name: str
+    wgsl: str
+    storage_bytes: int
+    onnx_code: int
+
+
+DTYPES: Final[Mapping[str, Dtype]] = MappingProxyType(
+    {
+        name: Dtype(name=name, wgsl=wgsl, storage_bytes=storage_bytes, onnx_code=onnx_code)
+        for name, wgsl, storage_bytes, onnx_code in (
+            ("float16", "f16", 2, 10),
+            ("float32", "f32", 4, 1),
+            ("int8", "i32", 4, 3),
+            ("int16", "i32", 4, 5),
+            ("int32", "i32", 4, 6),
+            ("int64", "vec2<u32>", 8, 7),
+            ("uint8", "u32", 4, 2),
+            ("uint32", "u32", 4, 12),
+            ("bool", "u32", 4, 9),
+        )
+    }
+)
+LOGICAL_DTYPES: Final[tuple[str, ...]] = tuple(DTYPES)
+INT64_STORAGES: Final[tuple[str, ...]] = ("int64", "int32", "uint32")
+_BY_ONNX_CODE: Final[Mapping[int, str]] = MappingProxyType({dtype.onnx_code: name for name, dtype in DTYPES.items()})
+
+
+def wgsl_scalar(dtype: str) -> str:
+    """Return the WGSL type of one stored element.
+
+    Args:
+        dtype: a logical or storage dtype.
+
+    Returns:
+        ``f16``, ``f32``, ``i32``, ``u32``, or ``vec2<u32>`` for int64, which shaders only copy whole.
+
+    Raises:
+        KeyError: there is no such dtype.
+
+    Source: FORMAT section 3 (``dtypes``) and section 6.
+    """
+    return DTYPES[dtype].wgsl
+
+
+def storage_bytes(dtype: str) -> int:
+    """Return the bytes of one stored element.
+
+    Args:
+        dtype: a logical or storage dtype.
+
+    Returns:
+        2 for float16, 8 for int64, 4 for the others: they are stored as 32-bit words.
+
+    Raises:
+        KeyError: there is no such dtype.
+
+    Source: FORMAT section 9.
+    """
+    return DTYPES[dtype].storage_bytes
+
+
+def onnx_code(dtype: str) -> int:
+    """Return ONNX's number of a logical dtype.
+
+    Args:
+        dtype: a logical dtype.
+
+    Returns:
+        The value of ONNX's ``TensorProto.DataType``.
+
+    Raises:
+        KeyError: there is no such dtype.
+
+    Source: FORMAT section 3 (``onnxDtypeCode``).
+    """
+    return DTYPES[dtype].onnx_code
+
+
+def dtype_of_onnx_code(code: int) -> str | None:
+    """Return the logical dtype that has this ONNX number.
+
+    Args:
+        code: a value of ONNX's ``TensorProto.DataType``.
+
+    Returns:
+        The logical dtype, or None where the format has none for it.
+
+    Source: FORMAT section 9 (output dtype from the attribute ``to``).
+    """
+    return _BY_ONNX_CODE.get(code)
+
+
+def storages_of(dtype: str) -> tuple[str, ...]:
+    """Return the storage dtypes that a port of this logical dtype may declare.
+
+    Args:
+        dtype: a logical dtype.
+
+    Returns:
+        int64, int32 and uint32 for int64; the dtype itself for every other.
+
+    Source: FORMAT section 2 (``storage``).
+    """
+    return INT64_STORAGES if dtype == "int64" else (dtype,)
