@@ -1,0 +1,206 @@
+"""What a caller asks of a kernel, before anything is checked; its key finds the plan of a request seen before."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+
+import numpy as np
+
+from webgpu_kernels.device import Tensor
+from webgpu_kernels.errors import DtypeError, NoVariantError, RequestError
+from webgpu_kernels.planning.diagnosis import no_variant_error
+from webgpu_kernels.planning.outputs import infer_outputs
+from webgpu_kernels.planning.plan import Plan, build_plan
+from webgpu_kernels.planning.request import bind_request
+from webgpu_kernels.planning.selection import Selection, force_variant, select_variant
+from webgpu_kernels.planning.spec import TensorSpec, logical_dtype
+
+if TYPE_CHECKING:
+    from webgpu_kernels.contract import Manifest
+    from webgpu_kernels.planning.capabilities import Capabilities
+
+Wanted: TypeAlias = Iterable[str] | Mapping[str, TensorSpec | None]
+"""Outputs of a call: names, or name to a spec for a shape that the contract does not infer."""
+
+
+class Invocation(NamedTuple):
+    """One call as it was written.
+
+    Attributes:
+        inputs: port name to array, tensor or ``TensorSpec``.
+        attrs: attributes by name.
+        args: scalar arguments by name.
+        outputs: wanted outputs, a fixed spec or None for each.
+        out: output name to preallocated tensor.
+        variant: the forced variant's id.
+        tunables: overrides by name.
+    """
+
+    inputs: Mapping[str, Any]
+    attrs: Mapping[str, Any]
+    args: Mapping[str, Any]
+    outputs: Mapping[str, TensorSpec | None]
+    out: Mapping[str, Tensor]
+    variant: str | None
+    tunables: Mapping[str, Any]
+
+    @property
+    def key(self) -> Hashable:
+        """Everything that a plan depends on, apart from the device."""
+        return (
+            tuple([(name, signature(value)) for name, value in self.inputs.items()]),
+            frozen(self.attrs),
+            frozen(self.args),
+            tuple(self.outputs.items()),
+            tuple([(name, signature(value)) for name, value in self.out.items()]),
+            self.variant,
+            frozen(self.tunables),
+        )
+
+    def select(self, manifest: Manifest, capabilities: Capabilities, *, exhaustive: bool = False) -> Selection:
+        """Check the call against the contract and choose a variant.
+
+        Args:
+            manifest: the contract.
+            capabilities: the device.
+            exhaustive: judge every candidate.
+
+        Returns:
+            The selection; its variant is None where none fits, or the forced one does not.
+
+        Raises:
+            RequestError: the call does not fit the contract.
+        """
+        where = manifest.op_id
+        request = bind_request(
+            manifest,
+            {name: spec_of(value, f"{where}: {name!r}") for name, value in self.inputs.items()},
+            attrs=self.attrs,
+            args=self.args,
+            tunables=self.tunables,
+            capabilities=capabilities,
+        )
+        fixed = {name: spec_of(tensor, f"{where}: out {name!r}") for name, tensor in self.out.items()}
+        request = infer_outputs(request, {**self.outputs, **fixed})
+        if self.variant is not None:
+            return force_variant(request, self.variant, exhaustive=exhaustive)
+        return select_variant(request, exhaustive=exhaustive)
+
+    def plan(self, manifest: Manifest, capabilities: Capabilities) -> Plan:
+        """Check, choose and evaluate.
+
+        Raises:
+            RequestError: the call does not fit the contract, or no variant takes it.
+            PlanError: the chosen variant cannot be planned on this device.
+        """
+        selection = self.select(manifest, capabilities)
+        if selection.variant is not None:
+            return build_plan(selection)
+        if self.variant is None:
+            raise no_variant_error(selection)
+        reason = selection.candidates[0].reason
+        raise NoVariantError(
+            f"variant {self.variant!r} does not take this request: {reason}",
+            where=manifest.op_id,
+            reasons={self.variant: reason},
+        )
+
+
+def merged_inputs(inputs: Mapping[str, Any] | None, named: Mapping[str, Any], where: str) -> Mapping[str, Any]:
+    """Join inputs given as a mapping with those given as keywords; None means absent.
+
+    Raises:
+        RequestError: one is given both ways, or the inputs are not a mapping.
+    """
+    if inputs is not None and not isinstance(inputs, Mapping):
+        raise RequestError(
+            "inputs are given by name", where=where, expected="a mapping or keywords", got=type(inputs).__name__
+        )
+    twice = inputs.keys() & named.keys() if inputs and named else ()
+    if twice:
+        raise RequestError(f"input {min(twice)!r} is given twice", where=where)
+    merged = {**inputs, **named} if inputs and named else (inputs or named)
+    if any(value is None for value in merged.values()):
+        return {name: value for name, value in merged.items() if value is not None}
+    return merged
+
+
+def wanted_outputs(outputs: Wanted | None, where: str) -> Mapping[str, TensorSpec | None]:
+    """Return the wanted outputs as a mapping from name to a fixed spec or None.
+
+    Raises:
+        RequestError: neither names nor specs.
+    """
+    if outputs is None:
+        return {}
+    if isinstance(outputs, str):
+        raise RequestError("outputs is a list of names", where=where, got=repr(outputs), hint=f"Write [{outputs!r}].")
+    if not isinstance(outputs, Mapping):
+        return dict.fromkeys(outputs)
+    for name, spec in outputs.items():
+        if spec is not None and not isinstance(spec, TensorSpec):
+            raise RequestError(
+                f"outputs[{name!r}]",
+                where=where,
+                expected="a TensorSpec or None",
+                got=type(spec).__name__,
+                hint="Preallocated tensors go into out={…}.",
+            )
+    return outputs
+
+
+def spec_of(value: Any, where: str) -> TensorSpec:
+    """Describe what a caller gave as an input or output.
+
+    Args:
+        value: numpy array, GPU tensor or ``TensorSpec``; anything else that numpy makes an array of.
+        where: the port, for messages.
+
+    Returns:
+        Its spec; that of a GPU tensor names its storage.
+
+    Raises:
+        DtypeError: not an array, or of a dtype that no port has.
+    """
+    if isinstance(value, TensorSpec):
+        return value
+    if isinstance(value, Tensor):
+        return TensorSpec(value.shape, value.dtype, value.layout, value.storage or value.dtype)
+    array = as_host_array(value, where)
+    return TensorSpec(array.shape, logical_dtype(array.dtype, where=where))
+
+
+def as_host_array(value: Any, where: str) -> np.ndarray[Any, np.dtype[Any]]:
+    """Return an array-like value as a numpy array; lists and scalars have no dtype of their own and are refused."""
+    if isinstance(value, np.ndarray | np.generic) or hasattr(value, "__array__"):
+        return np.asarray(value)
+    raise DtypeError(
+        "not an array",
+        where=where,
+        expected="a numpy array or a GPU tensor",
+        got=type(value).__name__,
+        hint="Wrap it: np.asarray(value, dtype=…).",
+    )
+
+
+def signature(value: Any) -> Hashable:
+    """Return what a plan depends on of a tensor, cheaply."""
+    if isinstance(value, np.ndarray):
+        return value.shape, value.dtype
+    if isinstance(value, Tensor):
+        return value.signature
+    return spec_of(value, "input")
+
+
+def frozen(values: Mapping[str, Any]) -> Hashable:
+    """Return a mapping as a key in which 1, 1.0 and True differ, as they do in expressions."""
+    return tuple([(name, type(value), _hashable(value)) for name, value in values.items()])
+
+
+def _hashable(value: Any) -> Hashable:
+    if isinstance(value, list | tuple):
+        return tuple([(type(entry), _hashable(entry)) for entry in value])
+    if isinstance(value, np.ndarray):
+        return _hashable(value.tolist())
+    return value if isinstance(value, Hashable) else repr(value)

@@ -1,0 +1,98 @@
+"""A tensor as the contract sees it: shape, dtype and how the device stores it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from webgpu_kernels.contract import LOGICAL_DTYPES
+from webgpu_kernels.errors import DtypeError, ShapeError
+
+_REMEDIES = {
+    "float64": "Convert with array.astype('float32').",
+    "uint64": "Convert with array.astype('uint32') or astype('int64').",
+    "uint16": "Convert with array.astype('uint32'), or view float16 bits with array.view('float16').",
+    "object": "Give a numeric array; object arrays hold Python references.",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class TensorSpec:
+    """Shape and dtype of a tensor that need not exist.
+
+    Args:
+        shape: dimensions, row-major, non-negative.
+        dtype: a logical dtype: a name such as ``"float16"``, a numpy dtype or scalar type.
+        layout: ``"packed"`` for four uint8 values a word, else None.
+        storage: storage dtype on the device where it differs from the logical one (a projected int64), else None.
+
+    Raises:
+        ShapeError: a dimension that is not a non-negative integer.
+        DtypeError: a dtype that no port can have.
+
+    Source: FORMAT, sections 2 and 9.
+    """
+
+    shape: tuple[int, ...]
+    dtype: str
+    layout: str | None = None
+    storage: str | None = None
+
+    def __post_init__(self) -> None:
+        """Normalise what numpy and JSON may give."""
+        object.__setattr__(self, "shape", _dimensions(self.shape))
+        object.__setattr__(self, "dtype", logical_dtype(self.dtype))
+
+    @property
+    def size(self) -> int:
+        """Number of elements; 1 for a scalar."""
+        count = 1
+        for dimension in self.shape:
+            count *= dimension
+        return count
+
+    def __str__(self) -> str:
+        """Return ``float16[2, 64, 64, 320]``."""
+        suffix = "".join(f" {mark}" for mark in (self.layout, self.storage and f"stored as {self.storage}") if mark)
+        return f"{self.dtype}{list(self.shape)}{suffix}"
+
+
+def logical_dtype(dtype: object, *, where: str | None = None) -> str:
+    """Return the logical dtype's name of a name, a numpy dtype or a numpy scalar type.
+
+    Args:
+        dtype: what the caller gave.
+        where: the port or array concerned, for the message.
+
+    Returns:
+        One of the format's logical dtypes.
+
+    Raises:
+        DtypeError: not one of them; the message says how to convert.
+
+    Source: FORMAT, section 9.
+    """
+    name = getattr(dtype, "name", None) or getattr(dtype, "__name__", None) or str(dtype)
+    if name in LOGICAL_DTYPES:
+        return str(name)
+    raise DtypeError(
+        "unsupported dtype",
+        where=where,
+        expected=f"one of {', '.join(LOGICAL_DTYPES)}",
+        got=name,
+        hint=_REMEDIES.get(str(name)),
+    )
+
+
+def _dimensions(shape: object) -> tuple[int, ...]:
+    if isinstance(shape, str) or not isinstance(shape, Iterable):
+        raise ShapeError("a shape is a sequence of dimensions", got=repr(shape))
+    dimensions = tuple(_dimension(entry, shape) for entry in shape)
+    return dimensions
+
+
+def _dimension(entry: object, shape: object) -> int:
+    index = getattr(entry, "__index__", None)
+    if index is None or isinstance(entry, bool) or index() < 0:
+        raise ShapeError("dimensions are non-negative integers", got=repr(shape))
+    return int(index())

@@ -1,0 +1,125 @@
+"""What the runtime has to know of WGSL text: comments, directives it needs, and misuse of opaque int64 buffers."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from webgpu_kernels.errors import PlanError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+_SUBGROUP_CALLS = (
+    "Add|ExclusiveAdd|InclusiveAdd|Mul|ExclusiveMul|InclusiveMul|And|Or|Xor|Min|Max|All|Any|Ballot|Elect|Broadcast|"
+    "BroadcastFirst|Shuffle|ShuffleXor|ShuffleUp|ShuffleDown"
+)
+_DIRECTIVES = (
+    ("f16", re.compile(r"\bf16\b|\b(?:0[xX][0-9a-fA-F.]+(?:[pP][+-]?\d+)?|(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)h\b")),
+    (
+        "subgroups",
+        re.compile(
+            rf"\bsubgroup(?:{_SUBGROUP_CALLS})\s*\(|\bquad(?:Broadcast|SwapX|SwapY|SwapDiagonal)\s*\("
+            r"|\bbuiltin\s*\(\s*(?:subgroup_invocation_id|subgroup_size|subgroup_id|num_subgroups)\s*,?\s*\)"
+        ),
+    ),
+    ("subgroup_size_control", re.compile(r"@\s*subgroup_size\s*\(")),
+)
+_ENABLED = re.compile(r"\benable\s+([\w\s,]+);")
+_COMMENT_EDGE = re.compile(r"//|/\*|\*/|\n")
+_OPERATORS = frozenset("+-*/%<>&|^~!")
+
+
+def without_comments(text: str) -> str:
+    """Blank out comments, keeping every line break and column.
+
+    Args:
+        text: WGSL; block comments nest.
+
+    Returns:
+        Text of the same length.
+
+    Source: WGSL, section "Comments".
+    """
+    pieces: list[str] = []
+    depth, in_line, last = 0, False, 0
+    for edge in _COMMENT_EDGE.finditer(text):
+        if edge.start() < last:
+            continue
+        token = edge.group()
+        inside = depth > 0 or in_line
+        pieces.append(_blank(text[last : edge.start()]) if inside else text[last : edge.start()])
+        opens_line = token == "//" and not inside
+        depth += (token == "/*" and not in_line) - (token == "*/" and depth > 0)
+        in_line = (in_line or opens_line) and token != "\n"
+        stays = token == "\n" or (token == "*/" and not inside)
+        pieces.append(token if stays else "  ")
+        last = edge.end()
+    pieces.append(_blank(text[last:]) if depth or in_line else text[last:])
+    return "".join(pieces)
+
+
+def _blank(text: str) -> str:
+    return " " * len(text)
+
+
+def missing_directives(text: str) -> tuple[str, ...]:
+    """Return the ``enable`` lines that a rendered shader needs and lacks.
+
+    Args:
+        text: the rendered WGSL.
+
+    Returns:
+        Lines to put in front, in the format's order.
+
+    Source: FORMAT, section 6.
+    """
+    code = without_comments(text)
+    present = {name.strip() for found in _ENABLED.finditer(code) for name in found.group(1).split(",")}
+    return tuple(
+        f"enable {name};" for name, needs in _DIRECTIVES if name not in present and needs.search(_without_enables(code))
+    )
+
+
+def _without_enables(code: str) -> str:
+    return _ENABLED.sub("", code)
+
+
+def check_opaque_int64(text: str, names: Iterable[str], where: str) -> None:
+    """Refuse shaders that look into the words of int64 elements: only whole elements may be copied.
+
+    Args:
+        text: the rendered WGSL.
+        names: WGSL variables bound to int64 tensors.
+        where: operator, variant and pass, for the message.
+
+    Raises:
+        PlanError: an element is computed with, compared, or taken apart.
+
+    Source: FORMAT, section 6.
+    """
+    names = tuple(names)
+    if not names:
+        return
+    code = without_comments(text)
+    for name in names:
+        for use in re.finditer(rf"(?<![\w.]){re.escape(name)}\s*\[", code):
+            end = _closing(code, use.end())
+            before, after = code[: use.start()].rstrip()[-1:], code[end:].lstrip()[:2]
+            arrow = code[: use.start()].rstrip()[-2:] in {"==", "!=", "<=", ">="}
+            if arrow or before in _OPERATORS or after[:1] in _OPERATORS | {".", "["} or after == "==":
+                line = code.count("\n", 0, use.start()) + 1
+                raise PlanError(
+                    f"line {line} computes with an element of the int64 buffer {name!r}",
+                    where=where,
+                    hint="Elements of int64 buffers can only be copied whole; project the port to int32 or uint32.",
+                )
+
+
+def _closing(code: str, start: int) -> int:
+    depth = 1
+    for index in range(start, len(code)):
+        depth += (code[index] in "[") - (code[index] in "]")
+        if depth == 0:
+            return index + 1
+    return len(code)
