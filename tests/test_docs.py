@@ -1,0 +1,61 @@
+"""The documentation is true: its snippets run and print what the pages show, and its links lead somewhere."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+# A python block, and the plain block that directly follows it where its output is shown.
+BLOCK = re.compile(r"^```python\n(?P<code>.*?)^```$(?:\n\n```\n(?P<output>.*?)^```$)?", re.MULTILINE | re.DOTALL)
+LINK = re.compile(r"\]\((?!https?:)(?P<path>[^)#]*)(?:#(?P<anchor>[^)]*))?\)")
+
+
+def name_of(page: Path) -> str:
+    return page.name
+
+
+def anchors(page: Path) -> set[str]:
+    """Return the anchors that headings get: lower case, punctuation dropped, spaces as hyphens."""
+    headings = re.findall(r"^#+ (.*)$", page.read_text(encoding="utf-8"), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+@pytest.mark.device
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_snippets_run(page: Path, tmp_path: Path) -> None:
+    """A page's Python blocks run in order in one program, without a word on stderr, and print what the page shows."""
+    blocks = list(BLOCK.finditer(page.read_text(encoding="utf-8")))
+    if not blocks:
+        pytest.skip("no Python on this page")
+    mark = "=== end of block ==="
+    program = tmp_path / "snippets.py"
+    program.write_text("\n".join(f"{block['code']}\nprint({mark!r})" for block in blocks), encoding="utf-8")
+    result = subprocess.run([sys.executable, str(program)], capture_output=True, text=True, check=False, cwd=tmp_path)
+    assert result.stderr == ""
+    assert result.returncode == 0
+    for block, printed in zip(blocks, result.stdout.split(f"{mark}\n"), strict=False):
+        if block["output"] is not None:
+            assert printed == block["output"]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_links_lead_somewhere(page: Path) -> None:
+    """Every relative link names a file of the project, and its anchor a heading there."""
+    for link in LINK.finditer(page.read_text(encoding="utf-8")):
+        target = page.parent / link["path"] if link["path"] else page
+        assert target.exists(), link[0]
+        if link["anchor"]:
+            assert link["anchor"] in anchors(target), link[0]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_lines_fit(page: Path) -> None:
+    """Text is wrapped at 120 columns; table rows cannot be."""
+    lines = page.read_text(encoding="utf-8").splitlines()
+    assert [line for line in lines if len(line) > 120 and not line.startswith("|")] == []
