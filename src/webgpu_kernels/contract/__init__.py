@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from webgpu_kernels.contract.attributes import same_value
 from webgpu_kernels.contract.dtypes import (
     DTYPES,
     INT64_STORAGES,
@@ -39,6 +40,9 @@ from webgpu_kernels.contract.model import (
     Variant,
     ViewAlias,
 )
+from webgpu_kernels.contract.package import Package, bundled_names, bundled_package, open_package
+from webgpu_kernels.contract.ports import possible_dtypes
+from webgpu_kernels.contract.reader import parse_manifest, read_manifest
 
 __all__ = [
     "DTYPES",
@@ -56,6 +60,7 @@ __all__ = [
     "FieldType",
     "Intermediate",
     "Manifest",
+    "Package",
     "Pass",
     "Port",
     "RepeatGroup",
@@ -69,8 +74,15 @@ __all__ = [
     "Unset",
     "Variant",
     "ViewAlias",
+    "bundled_names",
+    "bundled_package",
     "dtype_of_onnx_code",
     "onnx_code",
+    "open_package",
+    "parse_manifest",
+    "possible_dtypes",
+    "read_manifest",
+    "same_value",
     "storage_bytes",
     "storages_of",
     "wgsl_scalar",

@@ -7,7 +7,7 @@ others by value.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
@@ -133,7 +133,7 @@ class Requires:
     """
 
     features: frozenset[str] = frozenset()
-    limits: Mapping[str, int] = MappingProxyType({})
+    limits: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({}))
     subgroup_min_size: int = 0
     subgroup_matrix_configs: tuple[SubgroupMatrixConfig, ...] = ()
 

@@ -1,0 +1,226 @@
+"""Resolves binding entries where a pass uses them.
+
+An entry says little and the rest follows from what it names: FORMAT section 6 has the defaults. The manifest's handles
+are read once and resolved again for each pass, as intermediates and derived names differ from variant to variant.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from webgpu_kernels.contract.dtypes import wgsl_scalar
+from webgpu_kernels.contract.entries import read_entry
+from webgpu_kernels.contract.formulas import resolvable
+from webgpu_kernels.contract.model import Binding, BufferAccess, ResourceKind, Struct
+from webgpu_kernels.contract.structs import read_struct
+from webgpu_kernels.contract.words import alternatives
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping
+
+    from webgpu_kernels.contract.cursor import Node
+    from webgpu_kernels.contract.entries import Entry
+    from webgpu_kernels.contract.formulas import Names
+    from webgpu_kernels.contract.model import Intermediate, Port
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Contract:
+    """What bindings may refer to that is the same for every variant.
+
+    Attributes:
+        inputs: the input ports.
+        outputs: the output ports.
+        args: the names of the scalar arguments.
+        types: the type variables.
+        handles: the entries of the manifest's ``bindings``.
+        lost: handles that bind what no variant has; they are reported already.
+    """
+
+    inputs: Mapping[str, Port]
+    outputs: Mapping[str, Port]
+    args: Collection[str]
+    types: Collection[str]
+    handles: Mapping[str, Entry]
+    lost: Collection[str]
+
+    @property
+    def ports(self) -> Mapping[str, Port]:
+        """The tensors by name, the output port where a tensor is both."""
+        return {**self.inputs, **self.outputs}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """The pass that uses an entry.
+
+    Attributes:
+        node: the pass, for messages.
+        contract: ports, arguments, type variables and handles.
+        intermediates: the variant's scratch buffers by id.
+        names: what the pass's formulas and ``$name`` may use.
+    """
+
+    node: Node
+    contract: Contract
+    intermediates: Mapping[str, Intermediate]
+    names: Names
+
+
+def read_bindings(node: Node, place: Place) -> tuple[Binding, ...]:
+    """Read ``bindings`` of a pass.
+
+    Args:
+        node: a non-empty list of handles, tensors, intermediates and inline entries.
+        place: the pass.
+
+    Returns:
+        The bindings in binding order.
+
+    Source: FORMAT section 6.
+    """
+    bindings: dict[str, Binding] = {}
+    for use in node.entries("bindings", least=1):
+        entry = _entry(use, place)
+        binding = resolve(entry, use, place) if entry else None
+        if binding is None:
+            continue
+        if binding.name in bindings:
+            use.fail(f"gives the shader a second variable {binding.name!r}: set 'name' of one of them")
+        if fault := _struct_clash(binding, bindings):
+            use.fail(fault)
+        bindings[binding.name] = binding
+    return tuple(bindings.values())
+
+
+def _entry(use: Node, place: Place) -> Entry | None:
+    if isinstance(use.value, dict):
+        return read_entry(use, None)
+    name = use.string()
+    if name is None:
+        return None
+    return place.contract.handles.get(name) or read_entry(use.replaced({"name": name}, use.note), None)
+
+
+def _struct_clash(binding: Binding, earlier: Mapping[str, Binding]) -> str | None:
+    """Find a struct whose name means something else in the same shader."""
+    structs = [other.struct for other in earlier.values() if other.struct is not None]
+    clashes = binding.name in {struct.name for struct in structs}
+    if binding.struct is not None:
+        clashes = clashes or binding.struct.name in {binding.name, *earlier}
+        twins = [other for other in structs if other.name == binding.struct.name]
+        if any(_layout(twin) != _layout(binding.struct) for twin in twins):
+            return f"gives the shader a second struct {binding.struct.name!r}: set 'structName' of one of them"
+    return "gives the shader a struct and a variable of the same name: set 'structName'" if clashes else None
+
+
+def _layout(struct: Struct) -> list[tuple[str, str]]:
+    return [(field.name, field.type) for field in struct.fields]
+
+
+def resolve(entry: Entry, use: Node, place: Place) -> Binding | None:
+    """Find what an entry binds in one pass, and apply the defaults.
+
+    Args:
+        entry: the entry.
+        use: where the pass uses it.
+        place: the pass.
+
+    Returns:
+        The binding, or None where it is wrong, which is then reported.
+
+    Source: FORMAT section 6.
+    """
+    label = entry.label
+    if label is None or entry.handle in place.contract.lost:
+        return None
+    if struct := _at(entry, "struct", place):
+        return _uniform(label, read_struct(struct, entry.struct_name, place.names, place.contract.args))
+    found = _target(entry, use, place)
+    if found is None:
+        return None
+    _check_references(entry, place)
+    resource, target = found
+    return Binding(
+        name=label,
+        resource=resource,
+        target=target,
+        access=entry.buffer or _default_access(resource, target, place.contract),
+        element_type=entry.element_type or _default_element(resource, target, place),
+        length=entry.length,
+        struct=None,
+    )
+
+
+def _uniform(label: str, struct: Struct) -> Binding:
+    return Binding(
+        name=label, resource="uniform", target=label, access="uniform", element_type=None, length=None, struct=struct
+    )
+
+
+def _at(entry: Entry, key: str, place: Place) -> Node | None:
+    """Return a member of the entry; what is wrong with a handle may be wrong in this pass only, and says so."""
+    node = entry.fields.get(key)
+    if node is None or entry.handle is None:
+        return node
+    return node.replaced(node.value, f" (in {place.node.path}{place.node.note})")
+
+
+def _target(entry: Entry, use: Node, place: Place) -> tuple[ResourceKind, str] | None:
+    """Return what is bound: by ``arg``, by ``scratch``, else by what has the entry's name or its handle."""
+    ports, scratch = place.contract.ports, place.intermediates
+    if entry.arg is not None:
+        return ("tensor", entry.arg) if _is_tensor(entry.arg, entry, place) else None
+    if entry.scratch in scratch:
+        return "scratch", str(entry.scratch)
+    for name in (entry.name, entry.handle) if entry.scratch is None else ():
+        if name in scratch:
+            return "scratch", str(name)
+        if name in ports:
+            return "tensor", str(name)
+    wanted = entry.scratch or str(entry.label)
+    known = tuple(scratch) if entry.scratch else (*place.contract.handles, *ports, *scratch)
+    kinds = "intermediates" if entry.scratch else "handles, tensors and intermediates"
+    use.fail(f"binds {wanted!r}, which is not there: {alternatives(wanted, known, what=f'{kinds} of this variant')}")
+    return None
+
+
+def _is_tensor(arg: str, entry: Entry, place: Place) -> bool:
+    if arg in place.contract.ports:
+        return True
+    fail_arg(entry, place.contract.ports, place.intermediates)
+    return False
+
+
+def fail_arg(entry: Entry, ports: Collection[str], scratch: Collection[str]) -> None:
+    """Report an ``arg`` that is no tensor.
+
+    Args:
+        entry: the entry.
+        ports: the tensors.
+        scratch: the intermediates, which ``arg`` does not name.
+    """
+    hint = "it is an intermediate, use 'scratch'" if entry.arg in scratch else None
+    hint = hint or alternatives(str(entry.arg), ports, what="tensors")
+    entry.node.at("arg", None).fail(f"{entry.arg!r} is no input or output: {hint}")
+
+
+def _default_access(resource: ResourceKind, target: str, contract: Contract) -> BufferAccess:
+    return "read-only-storage" if resource == "tensor" and target not in contract.outputs else "storage"
+
+
+def _default_element(resource: ResourceKind, target: str, place: Place) -> str:
+    if resource == "scratch":
+        return wgsl_scalar(place.intermediates[target].dtype)
+    port = place.contract.ports[target]
+    stored = port.storage or port.dtype or "float32"
+    return f"${stored}" if stored in place.contract.types else wgsl_scalar(stored)
+
+
+def _check_references(entry: Entry, place: Place) -> None:
+    for key, value in (("elementType", entry.element_type), ("length", entry.length)):
+        if isinstance(value, str) and value.startswith("$") and (fault := resolvable(value[1:], place.names)):
+            node = _at(entry, key, place)
+            assert node is not None
+            node.fail(fault)

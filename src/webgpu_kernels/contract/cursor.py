@@ -1,0 +1,217 @@
+"""A place in a JSON document that knows its path and reports defects there."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Final
+
+from webgpu_kernels.errors import Defect, ManifestError
+
+MAX_DEFECTS: Final = 1000
+_PLAIN_KEY: Final = re.compile(r"[A-Za-z_$][\w$-]*", re.ASCII)
+
+
+def join(path: str, key: str | int) -> str:
+    """Append a key or an index to a JSON path.
+
+    Args:
+        path: the parent's path, empty for the document.
+        key: the member's key or the entry's index.
+
+    Returns:
+        Such as ``variants[2].passes[0]``; keys that are no plain words stand in brackets and quotes.
+
+    Source: DESIGN, contexts compose into a path.
+    """
+    if isinstance(key, int):
+        return f"{path}[{key}]"
+    if not _PLAIN_KEY.fullmatch(key):
+        return f"{path}[{show(key)}]"
+    return f"{path}.{key}" if path else key
+
+
+def show(value: object) -> str:
+    """Return a value as JSON text of at most 60 characters."""
+    text = json.dumps(value, ensure_ascii=False, default=repr) if not isinstance(value, list | dict) else "…"
+    return text if len(text) <= 60 else f"{text[:56]}…{text[-1]}"
+
+
+def describe(value: object) -> str:
+    """Return what a JSON value is, in words."""
+    if value is None or isinstance(value, bool):
+        return "null" if value is None else show(value)
+    if isinstance(value, list | tuple):
+        return f"a list of {len(value)}"
+    if isinstance(value, dict):
+        return "an object"
+    kinds = {str: "the string", int: "the number", float: "the number"}
+    kind = kinds.get(type(value))
+    return f"{kind} {show(value)}" if kind else f"a {type(value).__name__}"
+
+
+class Report:
+    """Collects the defects of one document."""
+
+    def __init__(self) -> None:
+        self._found: dict[tuple[str, str], Node] = {}
+
+    def add(self, node: Node, message: str) -> None:
+        """Keep a defect, once for each path and message.
+
+        Args:
+            node: where it is.
+            message: what is wrong and what to do.
+        """
+        if len(self._found) < MAX_DEFECTS:
+            self._found.setdefault((node.path, message), node)
+
+    def raise_any(self, document: object, where: str) -> None:
+        """Raise what was collected.
+
+        Args:
+            document: the raw document, for the order.
+            where: what the document is.
+
+        Raises:
+            ManifestError: there are defects; they stand in document order.
+        """
+        if not self._found:
+            return
+        found = [(_position(node.keys(), document), path, text, node) for (path, text), node in self._found.items()]
+        found.sort(key=lambda entry: entry[0])
+        defects = [Defect(path=path, message=text + node.note) for _, path, text, node in found]
+        if len(defects) == MAX_DEFECTS:
+            defects.append(Defect(path="", message=f"only the first {MAX_DEFECTS} defects are listed"))
+        raise ManifestError(defects, where=where or None)
+
+
+def _position(keys: tuple[str | int, ...], document: object) -> tuple[int, ...]:
+    """Return where a place stands in the document; a key that is missing stands after those that are there."""
+    position = []
+    value = document
+    for key in keys:
+        if isinstance(value, dict):
+            position.append(list(value).index(key) if key in value else len(value))
+            value = value.get(key)
+        elif isinstance(value, list | tuple) and isinstance(key, int):
+            position.append(key)
+            value = value[key] if key < len(value) else None
+        else:
+            break
+    return tuple(position)
+
+
+class Node:
+    """One value of the document.
+
+    Attributes:
+        value: plain JSON.
+        report: collects the defects.
+        note: which of several readings of this place this is, for messages; empty for a plain one.
+    """
+
+    __slots__ = ("_key", "_parent", "note", "report", "value")
+
+    def __init__(
+        self, value: object, report: Report, *, parent: Node | None = None, key: str | int = "", note: str = ""
+    ) -> None:
+        self.value = value
+        self.report = report
+        self.note = note
+        self._parent = parent
+        self._key = key
+
+    @property
+    def path(self) -> str:
+        """The JSON path; composed when asked for, as most nodes are never reported."""
+        path = ""
+        for key in self.keys():
+            path = join(path, key)
+        return path
+
+    def keys(self) -> tuple[str | int, ...]:
+        """Return the keys and indices that lead from the document to this place."""
+        node, keys = self, []
+        while node._parent is not None:
+            keys.append(node._key)
+            node = node._parent
+        return tuple(reversed(keys))
+
+    def at(self, key: str | int, value: object) -> Node:
+        """Return the node of a member or an entry.
+
+        Args:
+            key: its key or index.
+            value: its value.
+
+        Returns:
+            A node one level down.
+        """
+        return Node(value, self.report, parent=self, key=key, note=self.note)
+
+    def replaced(self, value: object, note: str) -> Node:
+        """Return this place with another value, as the expansion of a family sees it.
+
+        Args:
+            value: the value after substitution.
+            note: which case it is.
+
+        Returns:
+            A node with the same path.
+        """
+        return Node(value, self.report, parent=self._parent, key=self._key, note=note)
+
+    def fail(self, message: str) -> None:
+        """Report a defect here.
+
+        Args:
+            message: what is wrong and what to do.
+        """
+        self.report.add(self, message)
+
+    def fail_kind(self, wanted: str) -> None:
+        """Report that the value is of the wrong kind.
+
+        Args:
+            wanted: what it must be, such as ``a string``.
+        """
+        self.fail(f"must be {wanted}, not {describe(self.value)}")
+
+    def entries(self, what: str, *, least: int = 0) -> list[Node]:
+        """Return the entries of a list.
+
+        Args:
+            what: what they are, in the plural, for messages.
+            least: how many there must be.
+
+        Returns:
+            One node an entry; none where the value is no list, which is then reported.
+        """
+        if not isinstance(self.value, list):
+            self.fail_kind(f"a list of {what}")
+            return []
+        if len(self.value) < least:
+            self.fail(f"must name at least {least} of {what}" if least > 1 else f"must not be empty: give {what}")
+        return [self.at(index, entry) for index, entry in enumerate(self.value)]
+
+    def members(self, what: str) -> list[tuple[str, Node]]:
+        """Return the members of an object whose keys are names.
+
+        Args:
+            what: what they are, in the plural, for messages.
+
+        Returns:
+            Key and node of each; none where the value is no object, which is then reported.
+        """
+        if not isinstance(self.value, dict):
+            self.fail_kind(f"an object of {what}")
+            return []
+        return [(key, self.at(key, member)) for key, member in self.value.items()]
+
+    def string(self) -> str | None:
+        """Return the value where it is a string; report it and return None else."""
+        if isinstance(self.value, str):
+            return self.value
+        self.fail_kind("a string")
+        return None

@@ -1,0 +1,125 @@
+"""Reads binding entries as they are written; ``bindings`` resolves them where a pass uses them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, get_args
+
+from webgpu_kernels.contract.fields import Fields
+from webgpu_kernels.contract.model import BufferAccess
+from webgpu_kernels.contract.words import WGSL_TYPE, name_fault, wgsl_fault
+
+if TYPE_CHECKING:
+    from webgpu_kernels.contract.cursor import Node
+
+_ENTRY_KEYS: Final = ("buffer", "name", "arg", "scratch", "elementType", "length", "structName", "struct")
+_ACCESS: Final[tuple[BufferAccess, ...]] = get_args(BufferAccess)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """One binding entry as it is written; ``fields`` holds what is read again at each use."""
+
+    fields: Fields
+    handle: str | None
+    name: str | None
+    buffer: BufferAccess | None
+    arg: str | None
+    scratch: str | None
+    element_type: str | None
+    length: int | str | None
+    struct_name: str | None
+
+    @property
+    def node(self) -> Node:
+        """The entry's place in the document."""
+        return self.fields.node
+
+    @property
+    def label(self) -> str | None:
+        """The WGSL variable's name: the given one, else the handle, the port, the intermediate."""
+        return self.name or self.handle or self.arg or self.scratch
+
+
+def read_entry(node: Node, handle: str | None) -> Entry:
+    """Read one entry: an object of ``bindings``, or an inline one.
+
+    Args:
+        node: the object.
+        handle: its key in ``bindings``, or None.
+
+    Returns:
+        The entry, to be resolved by the passes that use it.
+
+    Source: FORMAT sections 2 and 6.
+    """
+    fields = Fields(node, _ENTRY_KEYS, "a binding")
+    entry = Entry(
+        fields=fields,
+        handle=handle,
+        name=fields.text("name"),
+        buffer=fields.choice("buffer", _ACCESS),
+        arg=fields.text("arg"),
+        scratch=fields.text("scratch"),
+        element_type=_read_element_type(fields),
+        length=_read_length(fields),
+        struct_name=_read_struct_name(fields),
+    )
+    _check_entry(entry)
+    return entry
+
+
+def _read_element_type(fields: Fields) -> str | None:
+    node, text = fields.get("elementType"), fields.text("elementType")
+    if node is None or text is None:
+        return None
+    if text.startswith("$"):
+        if fault := name_fault(text[1:]):
+            node.fail(f"must be '$' and a name; {text[1:]!r} {fault}")
+    elif not WGSL_TYPE.fullmatch(text) or text.count("<") != text.count(">"):
+        node.fail("must be a WGSL type such as f32 or vec4<f32>, or '$' and a name of the pass")
+    return text
+
+
+def _read_length(fields: Fields) -> int | str | None:
+    node = fields.get("length")
+    value = node.value if node else None
+    if isinstance(value, str) and value.startswith("$") and name_fault(value[1:]) is None:
+        return value
+    if isinstance(value, int) and not isinstance(value, bool) and value > 0:
+        return value
+    if node is not None:
+        node.fail_kind("a positive integer, or '$' and a derived name")
+    return None
+
+
+def _read_struct_name(fields: Fields) -> str | None:
+    node, text = fields.get("structName"), fields.text("structName")
+    if node is None or text is None:
+        return None
+    if fault := wgsl_fault(text):
+        node.fail(fault)
+    if "struct" not in fields:
+        node.fail("names a struct that the binding does not have: give 'struct'")
+    return text
+
+
+def _check_entry(entry: Entry) -> None:
+    """Check what holds wherever the entry is used."""
+    fields = entry.fields
+    label = entry.label
+    if label is None:
+        if fields.good:
+            fields.node.fail("has no name: give 'name', 'arg' or 'scratch'")
+    elif fault := wgsl_fault(label):
+        (fields.get("name") or fields.node).fail(f"{label!r} {fault}")
+    if entry.arg is not None and entry.scratch is not None:
+        fields.node.fail("has 'arg' and 'scratch': keep one of them")
+    if "struct" in fields:
+        for key in ("arg", "scratch", "elementType", "length"):
+            if node := fields.get(key):
+                node.fail("stands beside 'struct': a uniform has no tensor, element type or length")
+        if entry.buffer not in {None, "uniform"}:
+            fields.node.at("buffer", None).fail(f"must be 'uniform' beside 'struct', not {entry.buffer!r}")
+    elif entry.buffer == "uniform":
+        fields.node.at("buffer", None).fail("'uniform' is for a binding with 'struct'")

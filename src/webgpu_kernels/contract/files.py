@@ -1,0 +1,143 @@
+"""Reads a package's files without leaving its folder.
+
+A package may come from anybody: names are refused that could lead out of it, links are followed only to where they may
+lead, and no file is read without bound.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path, PurePosixPath
+from typing import Final
+
+from webgpu_kernels.errors import PackageError
+
+MAX_FILE_BYTES: Final = 4 * 2**20
+_FORBIDDEN: Final = re.compile(r"[\\:\x00-\x1f\x7f]|(^|/)\.{0,2}(/|$)")
+
+
+def path_fault(name: str) -> str | None:
+    """Say what keeps a text from being a file's name inside a package.
+
+    Args:
+        name: relative to ``build/webgpu``, with slashes.
+
+    Returns:
+        The fault, or None.
+
+    Source: FORMAT section 7.
+    """
+    if _FORBIDDEN.search(name):
+        return (
+            "must be a file's name inside the package: no '..', no leading slash, no backslash, no control characters"
+        )
+    return None
+
+
+def included_name(name: str, including: str) -> str:
+    """Resolve the name in an ``include``.
+
+    Args:
+        name: as written: from the file that includes it where it starts with a dot, else from the root.
+        including: that file, relative to the root.
+
+    Returns:
+        The name relative to the root.
+
+    Raises:
+        PackageError: it leaves the package.
+
+    Source: FORMAT section 7.
+    """
+    if not name.startswith("."):
+        return name
+    parts = list(PurePosixPath(including).parent.parts)
+    for part in name.split("/"):
+        if part == "..":
+            if not parts:
+                raise PackageError(f"includes {name!r}, which lies outside the package", where=including)
+            parts.pop()
+        elif part != ".":
+            parts.append(part)
+    return "/".join(parts)
+
+
+def read_file(root: Path, name: str, *, where: str) -> bytes:
+    """Read one file of a package.
+
+    Args:
+        root: the folder that holds the manifest.
+        name: relative to it.
+        where: what asks for the file, for messages.
+
+    Returns:
+        Its bytes.
+
+    Raises:
+        PackageError: the name or a link leads out of the package; it is no plain file, too large or unreadable.
+        FileNotFoundError: it is not there.
+
+    Source: FORMAT section 7.
+    """
+    if fault := path_fault(name):
+        raise PackageError(f"{name!r} {fault}", where=where)
+    path = root / name
+    try:
+        target = path.resolve(strict=True)
+        if not _may_lead_to(root, target):
+            raise PackageError(f"{name!r} is a link that leads out of the package, to {target}", where=where)
+        if not target.is_file():
+            raise PackageError(f"{name!r} is not a file", where=where)
+        return _read(target, name, where)
+    except FileNotFoundError:
+        raise
+    except (OSError, RuntimeError) as error:
+        reason = os.strerror(error.errno) if isinstance(error, OSError) and error.errno else str(error)
+        raise PackageError(f"cannot read {name!r}: {reason}", where=where) from error
+
+
+def _read(target: Path, name: str, where: str) -> bytes:
+    with target.open("rb") as file:
+        content = file.read(MAX_FILE_BYTES + 1)
+    if len(content) > MAX_FILE_BYTES:
+        raise PackageError(
+            f"{name!r} is larger than {MAX_FILE_BYTES:,} bytes, the most a package's file may have", where=where
+        )
+    return content
+
+
+def _may_lead_to(root: Path, target: Path) -> bool:
+    """Tell whether a file of the package may lie there: in its folder, or among the blobs of the Hub's cache."""
+    folder = root.resolve()
+    return target.is_relative_to(folder) or target.parent == _blobs(folder)
+
+
+def _blobs(folder: Path) -> Path | None:
+    """Return where the Hub's cache keeps the contents of ``<repository>/snapshots/<revision>/…``, or None.
+
+    A snapshot's files are links to ``<repository>/blobs/<hash>``. The blobs' folder must be real: were it a link, a
+    package that mimics the cache could have any folder read.
+    """
+    for parent in folder.parents:
+        if parent.name == "snapshots":
+            blobs = parent.parent / "blobs"
+            return blobs if blobs.is_dir() and not blobs.is_symlink() else None
+    return None
+
+
+def template_names(root: Path) -> tuple[str, ...]:
+    """Return the templates of a package.
+
+    Args:
+        root: the folder that holds the manifest.
+
+    Returns:
+        Their names relative to it, sorted.
+
+    Source: FORMAT section 1.
+    """
+    found = (
+        path.relative_to(root).as_posix() for pattern in ("*.wgsl", "*.wgsl.jinja") for path in root.rglob(pattern)
+    )
+    return tuple(sorted(found))

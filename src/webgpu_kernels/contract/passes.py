@@ -1,0 +1,234 @@
+"""Reads passes and repeat groups: what runs, in which order, on how many workgroups."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final, Literal
+
+from webgpu_kernels.contract.bindings import read_bindings
+from webgpu_kernels.contract.derive import read_derive
+from webgpu_kernels.contract.fields import Fields
+from webgpu_kernels.contract.files import path_fault
+from webgpu_kernels.contract.formulas import ONE, number_or_text
+from webgpu_kernels.contract.model import Dispatch, Pass, RepeatGroup, ViewAlias
+from webgpu_kernels.contract.words import PASS_ID, alternatives, name_fault
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from webgpu_kernels.contract.bindings import Place
+    from webgpu_kernels.contract.cursor import Node
+    from webgpu_kernels.contract.formulas import Names
+    from webgpu_kernels.contract.model import Binding, DispatchForm
+    from webgpu_kernels.language import Expression
+
+MAX_PASSES: Final = 131_072
+MAX_ROUNDS: Final = 65_535
+_PASS_KEYS: Final = (
+    "id",
+    "name",
+    "shader",
+    "derive",
+    "bindings",
+    "dispatch",
+    "profile",
+    "subgroupCollectivesWidth",
+    "submitAfter",
+    "viewAlias",
+)
+_GROUP_KEYS: Final = ("id", "repeat", "passes")
+_FORMS: Final[Mapping[DispatchForm, tuple[str, ...]]] = {
+    "grid": ("x", "y", "z"),
+    "threads": ("threads", "workgroupSize"),
+    "workgroups": ("workgroups",),
+}
+_SHADER_SUFFIXES: Final = (".wgsl", ".wgsl.jinja")
+_WIDTHS: Final = (4, 8, 16, 32, 64, 128)
+
+
+def read_steps(node: Node, place: Place) -> tuple[Pass | RepeatGroup, ...]:
+    """Read ``passes`` of a variant or of a repeat group.
+
+    Args:
+        node: a non-empty list of passes and repeat groups.
+        place: what they may use; its node is the variant or the group.
+
+    Returns:
+        The steps in order.
+
+    Source: FORMAT section 2 (``passes``).
+    """
+    return _read_steps(node, place, ())
+
+
+def _read_steps(node: Node, place: Place, indices: tuple[str, ...]) -> tuple[Pass | RepeatGroup, ...]:
+    steps: dict[str, Pass | RepeatGroup] = {}
+    for number, entry in enumerate(node.entries("passes", least=1)):
+        is_group = isinstance(entry.value, dict) and "repeat" in entry.value
+        fields = Fields(entry, _GROUP_KEYS if is_group else _PASS_KEYS, "a repeat group" if is_group else "a pass")
+        id_ = _read_id(fields, f"pass_{number}")
+        if id_ in steps:
+            entry.at("id", None).fail(f"is taken: another pass here is called {id_!r}")
+        steps[id_] = _read_group(id_, fields, place, indices) if is_group else _read_pass(id_, fields, place)
+    return tuple(steps.values())
+
+
+def _read_id(fields: Fields, default: str) -> str:
+    node, text = fields.get("id"), fields.text("id")
+    if node is None or text is None:
+        return default
+    if not PASS_ID.fullmatch(text):
+        node.fail("is not a pass id: use letters, digits, underscores, dots and dashes")
+    return text
+
+
+def _read_group(id_: str, fields: Fields, place: Place, indices: tuple[str, ...]) -> RepeatGroup:
+    repeat, passes = fields.get("repeat"), fields.need("passes", "give the passes to repeat")
+    assert repeat is not None
+    inner = Fields(repeat, ("count", "index"), "'repeat'")
+    count = inner.need("count", "give how many times the passes run")
+    index = _read_index(inner, indices)
+    return RepeatGroup(
+        id=id_,
+        count=_read_count(count, place.names) if count else ONE,
+        index=index,
+        passes=_read_steps(passes, place, (*indices, index)) if passes else (),
+    )
+
+
+def _read_count(node: Node, names: Names) -> Expression:
+    if isinstance(node.value, int) and node.value > MAX_ROUNDS:
+        node.fail(f"must be at most {MAX_ROUNDS:,}")
+    return number_or_text(node, names, least=0)
+
+
+def _read_index(fields: Fields, outer: tuple[str, ...]) -> str:
+    node, name = fields.get("index"), fields.text("index")
+    if node is None or name is None:
+        return "index"
+    if fault := name_fault(name):
+        node.fail(fault)
+    elif name in {"count", "index_count"}:
+        node.fail("would hide repeat.count: choose another name")
+    elif name in outer:
+        node.fail(f"is the index of an outer group: repeat.{name} could mean either")
+    return name
+
+
+def _read_pass(id_: str, fields: Fields, place: Place) -> Pass:
+    node = fields.node
+    names = place.names.copy()
+    derive = read_derive(fields.get("derive"), names)
+    inner = replace(place, node=node, names=names)
+    bindings = fields.need("bindings", "list what the shader reads and writes")
+    read = read_bindings(bindings, inner) if bindings else ()
+    dispatch = fields.need("dispatch", "give {x, y, z}, {threads, workgroupSize} or {workgroups}")
+    aliases, profile = fields.get("viewAlias"), fields.get("profile")
+    return Pass(
+        id=id_,
+        label=fields.text("name") or id_,
+        shader=_read_shader(fields),
+        derive=derive,
+        bindings=read,
+        dispatch=_read_dispatch(dispatch, names) if dispatch else _dispatch("grid", {}),
+        profile=profile.value if profile else None,
+        subgroup_collectives_width=_read_width(fields.get("subgroupCollectivesWidth")),
+        submit_after=fields.flag("submitAfter", default=False),
+        view_aliases=tuple(_read_aliases(aliases, read, inner)) if aliases else (),
+    )
+
+
+def _read_shader(fields: Fields) -> str:
+    node = fields.need("shader", "name the template file")
+    name = node.string() if node else None
+    if node is None or name is None:
+        return ""
+    if fault := path_fault(name):
+        node.fail(fault)
+    elif not name.endswith(_SHADER_SUFFIXES):
+        node.fail("must end in .wgsl or .wgsl.jinja")
+    return name
+
+
+def _read_dispatch(node: Node, names: Names) -> Dispatch:
+    keys = tuple(key for form in _FORMS.values() for key in form)
+    fields = Fields(node, keys, "'dispatch'")
+    forms: list[DispatchForm] = [form for form, own in _FORMS.items() if any(key in fields for key in own)]
+    if len(forms) != 1:
+        if fields.good:
+            node.fail("must be one of {x, y, z}, {threads, workgroupSize} and {workgroups}")
+        return _dispatch("grid", {})
+    form = forms[0]
+    needed = ("x",) if form == "grid" else _FORMS[form]
+    for key in needed:
+        fields.need(key, "give an expression or an integer")
+    given = {key: fields.get(key) for key in _FORMS[form]}
+    least = {"workgroupSize": 1}
+    return _dispatch(
+        form, {key: number_or_text(part, names, least=least.get(key, 0)) for key, part in given.items() if part}
+    )
+
+
+def _dispatch(form: DispatchForm, parts: Mapping[str, Expression]) -> Dispatch:
+    return Dispatch(
+        form=form,
+        x=parts.get("x", ONE),
+        y=parts.get("y", ONE),
+        z=parts.get("z", ONE),
+        threads=parts.get("threads", ONE),
+        workgroup_size=parts.get("workgroupSize", ONE),
+        workgroups=parts.get("workgroups", ONE),
+    )
+
+
+def _read_width(node: Node | None) -> int | Literal["portable"] | None:
+    if node is None:
+        return None
+    if node.value == "portable":
+        return "portable"
+    if node.value in _WIDTHS and isinstance(node.value, int):
+        return node.value
+    node.fail_kind("'portable' or a power of two from 4 to 128")
+    return None
+
+
+def _read_aliases(node: Node, bindings: tuple[Binding, ...], place: Place) -> Iterable[ViewAlias]:
+    for entry in node.entries("pairs {input, output}", least=1):
+        fields = Fields(entry, ("input", "output"), "a view alias")
+        source = _aliased(fields, "input", place.contract.inputs, bindings)
+        target = _aliased(fields, "output", place.contract.outputs, bindings)
+        if source and target:
+            yield ViewAlias(input=source, output=target)
+
+
+def _aliased(fields: Fields, key: str, ports: Mapping[str, object], bindings: tuple[Binding, ...]) -> str | None:
+    """Return the port that one side of a view alias means: by the name the shader has for it, or by its own."""
+    node = fields.need(key, f"name an {key} that the pass binds")
+    name = node.string() if node else None
+    if node is None or name is None:
+        return None
+    bound = {binding.name: binding.target for binding in bindings if binding.resource == "tensor"}
+    target = bound.get(name, name)
+    if target in ports:
+        return target
+    node.fail(f"is no {key}: {alternatives(name, (*bound, *ports), what='tensors')}")
+    return None
+
+
+def least_passes(steps: tuple[Pass | RepeatGroup, ...]) -> int:
+    """Count the passes that run for certain.
+
+    Args:
+        steps: of a variant.
+
+    Returns:
+        Their number with every group of constant count expanded, the others taken as empty.
+
+    Source: FORMAT section 2 (``passes``).
+    """
+    return sum(_rounds(step) * least_passes(step.passes) if isinstance(step, RepeatGroup) else 1 for step in steps)
+
+
+def _rounds(group: RepeatGroup) -> int:
+    count = group.count.evaluate({}) if group.count.constant else 0
+    return count if isinstance(count, int) else 0

@@ -1,0 +1,189 @@
+"""Reads a manifest of spec 2.1, checks all that can be known without a call, and reports every defect at once.
+
+Where the format leaves a point open, the reader is liberal; these are its decisions.
+
+* ``attributeConstraints`` may name an attribute that ``attributes`` does not: it is declared thereby.
+* A derived name may hide a function, as lookup finds derived names first; it must not hide a namespace.
+* Where an intermediate has a tensor's name, bindings mean the intermediate; ``arg`` and ``scratch`` say which.
+* An entry whose ``name`` is no tensor or intermediate binds what its handle names.
+* An input may be bound with ``buffer: storage``.
+* Repeat groups may hold repeat groups; ``index`` defaults to ``index``.
+* A view alias names a tensor by the shader's variable or by its port.
+* ``viewAlias`` aside, ids default to ``variant_N`` and ``pass_N`` with N counted from 0.
+* ``profile`` and the top level's ``onnx`` hold any JSON; names of limits and features are not checked.
+* Feature, limit and dtype rules are those of ``FORMAT`` section 2; families are expanded as ``families`` says.
+"""
+
+from __future__ import annotations
+
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Final
+
+from webgpu_kernels.contract.attributes import read_attributes, read_tunables
+from webgpu_kernels.contract.bindings import Contract, fail_arg
+from webgpu_kernels.contract.cursor import Node, Report
+from webgpu_kernels.contract.derive import read_derive
+from webgpu_kernels.contract.document import checked
+from webgpu_kernels.contract.entries import Entry, read_entry
+from webgpu_kernels.contract.families import expand_variants
+from webgpu_kernels.contract.fields import Fields
+from webgpu_kernels.contract.formulas import Names, clauses
+from webgpu_kernels.contract.json_text import load_json
+from webgpu_kernels.contract.model import Manifest
+from webgpu_kernels.contract.ports import read_args, read_inputs, read_outputs, read_type_constraints
+from webgpu_kernels.contract.requirements import read_requires
+from webgpu_kernels.contract.variants import Outer, read_variants
+from webgpu_kernels.contract.words import DOMAIN, alternatives, name_fault
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping
+
+MANIFEST_KEYS: Final = (
+    "$schema",
+    "domain",
+    "name",
+    "description",
+    "conformance",
+    "sinceVersion",
+    "inputs",
+    "outputs",
+    "args",
+    "attributes",
+    "attributeConstraints",
+    "typeConstraints",
+    "tunables",
+    "derive",
+    "when",
+    "requires",
+    "bindings",
+    "variants",
+    "onnx",
+)
+_CONFORMANCE: Final = ("internal-lowering", "legacy-default-domain")
+
+
+def parse_manifest(text: str | bytes, *, where: str = "") -> Manifest:
+    """Parse and read a manifest.
+
+    Args:
+        text: JSON; bytes are UTF-8.
+        where: what the text is, for messages.
+
+    Returns:
+        The manifest.
+
+    Raises:
+        ManifestError: the text is not JSON, or the manifest breaks the format; all defects, in document order.
+
+    Source: FORMAT section 2.
+    """
+    return read_manifest(load_json(text, where=where), where=where)
+
+
+def read_manifest(data: object, *, where: str = "") -> Manifest:
+    """Read a manifest of spec 2.1.
+
+    Args:
+        data: the parsed JSON.
+        where: what it is, for messages.
+
+    Returns:
+        The manifest.
+
+    Raises:
+        ManifestError: it breaks the format; all defects, in document order.
+
+    Source: FORMAT section 2.
+    """
+    report = Report()
+    plain = checked(Node(data, report))
+    manifest = _read(Fields(Node(plain, report), MANIFEST_KEYS, "a manifest"))
+    report.raise_any(data, where)
+    return manifest
+
+
+def _read(fields: Fields) -> Manifest:
+    fields.text("$schema")
+    types = read_type_constraints(fields.get("typeConstraints"))
+    names = Names((), frozenset(types))
+    derive = read_derive(fields.get("derive"), names)
+    inputs = read_inputs(fields.get("inputs"), types, names)
+    outputs = read_outputs(fields.need("outputs", "declare what the kernel computes"), types, names, inputs)
+    args = read_args(fields.get("args"), frozenset((*inputs, *outputs)))
+    requires = read_requires(fields.get("requires"))
+    variants = fields.need("variants", "give at least one implementation")
+    nodes = expand_variants(variants) if variants else []
+    handles = _read_handles(fields.get("bindings"))
+    lost = _lost_handles(handles, {**inputs, **outputs}, _scratch_ids(nodes))
+    contract = Contract(
+        inputs=inputs, outputs=outputs, args=args.keys(), types=types.keys(), handles=handles, lost=lost
+    )
+    when = clauses(fields.get("when"), names)
+    since, onnx = fields.get("sinceVersion"), fields.get("onnx")
+    return Manifest(
+        domain=_read_domain(fields),
+        name=_read_name(fields),
+        description=fields.text("description"),
+        conformance=fields.choice("conformance", _CONFORMANCE),
+        since_version=fields.integer("sinceVersion", least=1, default=1) if since else None,
+        inputs=inputs,
+        outputs=outputs,
+        args=args,
+        attributes=read_attributes(fields.get("attributes"), fields.get("attributeConstraints")),
+        type_constraints=types,
+        tunables=read_tunables(fields.get("tunables")),
+        derive=derive,
+        requires=requires,
+        variants=read_variants(nodes, Outer(names=names, when=when, requires=requires, contract=contract)),
+        onnx=onnx.value if onnx else None,
+    )
+
+
+def _read_domain(fields: Fields) -> str:
+    node, text = fields.get("domain"), fields.text("domain")
+    if node is None or text is None:
+        return "ai.onnx"
+    if not DOMAIN.fullmatch(text):
+        node.fail("is not a domain: write words joined by dots, such as com.microsoft, the first in lower case")
+    return text
+
+
+def _read_name(fields: Fields) -> str:
+    node = fields.need("name", "name the operator")
+    text = node.string() if node else None
+    if node is not None and text is not None and (fault := name_fault(text)):
+        node.fail(fault)
+    return text or ""
+
+
+def _read_handles(node: Node | None) -> Mapping[str, Entry]:
+    if node is None:
+        return MappingProxyType({})
+    return MappingProxyType({name: read_entry(entry, name) for name, entry in node.members("handles, name to entry")})
+
+
+def _scratch_ids(nodes: list[Node]) -> frozenset[str]:
+    """Return the ids of every variant's intermediates, before any of them is checked."""
+    lists = [node.value.get("intermediates") for node in nodes if isinstance(node.value, dict)]
+    entries = [entry for each in lists if isinstance(each, list) for entry in each if isinstance(entry, dict)]
+    return frozenset(str(entry.get("id")) for entry in entries)
+
+
+def _lost_handles(handles: Mapping[str, Entry], ports: Collection[str], scratch: Collection[str]) -> frozenset[str]:
+    """Report the handles that bind what no variant has, once and where they stand."""
+    lost = set()
+    for handle, entry in handles.items():
+        if "struct" in entry.fields or not entry.fields.good:
+            continue
+        if entry.arg is not None and entry.arg not in ports:
+            fail_arg(entry, ports, scratch)
+        elif entry.scratch is not None and entry.scratch not in scratch:
+            hint = alternatives(entry.scratch, scratch, what="intermediates")
+            entry.node.at("scratch", None).fail(f"{entry.scratch!r} is no intermediate of any variant: {hint}")
+        elif entry.arg or entry.scratch or {entry.name, handle} & {*ports, *scratch}:
+            continue
+        else:
+            hint = alternatives(entry.name or handle, (*ports, *scratch), what="tensors and intermediates")
+            entry.node.fail(f"binds no tensor or intermediate: {hint}")
+        lost.add(handle)
+    return frozenset(lost)

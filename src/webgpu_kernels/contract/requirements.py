@@ -1,0 +1,87 @@
+"""Reads ``requires``: what a device must have for a variant to be considered."""
+
+from __future__ import annotations
+
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Final
+
+from webgpu_kernels.contract.fields import Fields
+from webgpu_kernels.contract.model import Requires, SubgroupMatrixConfig
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from webgpu_kernels.contract.cursor import Node
+
+_REQUIRES_KEYS: Final = ("features", "limits", "subgroupMinSize", "subgroupMatrixConfigs")
+_CONFIG_KEYS: Final = ("componentType", "resultComponentType", "M", "N", "K")
+_COMPONENT_TYPES: Final = ("f32", "f16", "u32", "i32", "u8", "i8")
+
+
+def read_requires(node: Node | None) -> Requires:
+    """Read one ``requires``.
+
+    Args:
+        node: its object, or None.
+
+    Returns:
+        What it asks for.
+
+    Source: FORMAT section 2.
+    """
+    if node is None:
+        return Requires()
+    fields = Fields(node, _REQUIRES_KEYS, "'requires'")
+    features, configs = fields.get("features"), fields.get("subgroupMatrixConfigs")
+    texts = [entry.string() for entry in features.entries("features")] if features else []
+    return Requires(
+        features=frozenset(text for text in texts if text is not None),
+        limits=_read_limits(fields.get("limits")),
+        subgroup_min_size=fields.integer("subgroupMinSize", least=1, default=0),
+        subgroup_matrix_configs=tuple(
+            _read_config(Fields(entry, _CONFIG_KEYS, "a subgroup matrix config"))
+            for entry in (configs.entries("subgroup matrix configs", least=1) if configs else ())
+        ),
+    )
+
+
+def _read_limits(node: Node | None) -> Mapping[str, int]:
+    limits: dict[str, int] = {}
+    for name, entry in node.members("limits, name to number") if node else ():
+        value = entry.value
+        if isinstance(value, int) and not isinstance(value, bool) and value >= 0:
+            limits[name] = value
+        else:
+            entry.fail_kind("a non-negative integer")
+    return MappingProxyType(limits)
+
+
+def _read_config(fields: Fields) -> SubgroupMatrixConfig:
+    fields.need("componentType", f"give {', '.join(_COMPONENT_TYPES)}")
+    for key in ("M", "N", "K"):
+        fields.need(key, "give a number of elements")
+    return SubgroupMatrixConfig(
+        component_type=fields.choice("componentType", _COMPONENT_TYPES) or "f32",
+        result_component_type=fields.choice("resultComponentType", _COMPONENT_TYPES),
+        m=fields.integer("M", least=1, default=1),
+        n=fields.integer("N", least=1, default=1),
+        k=fields.integer("K", least=1, default=1),
+    )
+
+
+def merge_requires(node: Node | None, general: Requires, own: Requires) -> Requires:
+    """Merge a variant's requirements into the manifest's.
+
+    Args:
+        node: the variant's ``requires``, or None.
+        general: the manifest's.
+        own: the variant's.
+
+    Returns:
+        Both.
+
+    Source: FORMAT section 2 (``requires``).
+    """
+    if node is not None and general.subgroup_matrix_configs and own.subgroup_matrix_configs:
+        node.at("subgroupMatrixConfigs", None).fail("stands in the manifest's 'requires' too: keep one of them")
+    return general.merge(own)

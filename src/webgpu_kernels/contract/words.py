@@ -1,0 +1,123 @@
+"""Names: what may be one, and which are taken by WGSL, by expressions or by JavaScript."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+NAME: Final = re.compile(r"(?!__)[A-Za-z_][A-Za-z0-9_]*")
+VARIANT_ID: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_]*")
+PASS_ID: Final = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
+DOMAIN: Final = re.compile(r"[a-z][a-z0-9]*(\.[A-Za-z][A-Za-z0-9_]*)*")
+WGSL_TYPE: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(\s*<[A-Za-z0-9_<>,\s]*>)?")
+
+# Member names of JavaScript's Object.prototype: a reader that looks keys up in plain objects finds these everywhere.
+_PROTOTYPE: Final = """
+    constructor __defineGetter__ __defineSetter__ hasOwnProperty __lookupGetter__ __lookupSetter__ isPrototypeOf
+    propertyIsEnumerable toString valueOf __proto__ toLocaleString
+"""
+PROTOTYPE_MEMBERS: Final = frozenset(_PROTOTYPE.split())
+
+# The namespaces of every expression; ``env`` is there in templates only and hides a derived name.
+_NAMESPACES: Final = """
+    repeat tunables derive DISPATCH_FOLD_WIDTH dtypes logicalDtypes tensorDtypes ranks shapes present args attrs device
+"""
+NAMESPACES: Final = tuple(_NAMESPACES.split())
+CONSTANTS: Final = ("true", "false", "none", "True", "False", "None")
+_OPERATORS: Final = ("and", "or", "not", "in", "is", "if", "else")
+RESERVED: Final = frozenset((*NAMESPACES, *CONSTANTS, *_OPERATORS, "env", "f16Ok"))
+
+_WGSL_KEYWORDS: Final = """
+    alias break case const const_assert continue continuing default diagnostic discard else enable false fn for if let
+    loop override requires return struct switch true var while
+"""
+_WGSL_RESERVED: Final = """
+    NULL Self abstract active alignas alignof as asm asm_fragment async attribute auto await become cast catch class
+    co_await co_return co_yield coherent column_major common compile compile_fragment concept const_cast consteval
+    constexpr constinit crate debugger decltype delete demote demote_to_helper do dynamic_cast enum explicit export
+    extends extern external fallthrough filter final finally friend from fxgroup get goto groupshared highp impl
+    implements import inline instanceof interface layout lowp macro macro_rules match mediump meta mod module move mut
+    mutable namespace new nil noexcept noinline nointerpolation non_coherent noncoherent noperspective null nullptr of
+    operator package packoffset partial pass patch pixelfragment precise precision priv protected pub public readonly
+    ref regardless register reinterpret_cast require resource restrict self set shared sizeof smooth snorm static
+    static_assert static_cast std subroutine super target template this thread_local throw trait try type typedef
+    typeid typename typeof union unless unorm unsafe unsized use using varying virtual volatile wgsl where with
+    writeonly yield
+"""
+WGSL_WORDS: Final = frozenset((_WGSL_KEYWORDS + _WGSL_RESERVED).split())
+
+
+def name_fault(name: str) -> str | None:
+    """Say what keeps a text from being a name in expressions.
+
+    Args:
+        name: the text.
+
+    Returns:
+        The fault, or None.
+
+    Source: FORMAT section 3 (lexing).
+    """
+    if NAME.fullmatch(name):
+        return None
+    return "is not a name: use letters, digits and underscores, no digit first and no two underscores first"
+
+
+def wgsl_fault(name: str) -> str | None:
+    """Say what keeps a text from being a WGSL identifier.
+
+    Args:
+        name: the text.
+
+    Returns:
+        The fault, or None.
+
+    Source: WGSL, identifiers, keywords and reserved words.
+    """
+    if name in WGSL_WORDS:
+        return "is a word of WGSL: choose another name"
+    if name.isidentifier() and name != "_" and not name.startswith("__"):
+        return None
+    return "is not a WGSL identifier: use letters, digits and underscores, no digit first and no two underscores first"
+
+
+def closest(name: str, known: Iterable[str]) -> str | None:
+    """Return the known name most like this one, or None where none is.
+
+    Args:
+        name: what was written.
+        known: what could have been meant.
+
+    Returns:
+        One of ``known``, or None.
+
+    Source: DESIGN, errors say what to do.
+    """
+    matches = difflib.get_close_matches(name, tuple(known), n=1, cutoff=0.7)
+    return matches[0] if matches else None
+
+
+def alternatives(name: str, known: Iterable[str], *, what: str) -> str:
+    """Compose the hint that follows an unknown name.
+
+    Args:
+        name: what was written.
+        known: what exists.
+        what: the plural of what these are.
+
+    Returns:
+        The closest name, or a list of all.
+
+    Source: DESIGN, errors say what to do.
+    """
+    names = tuple(known)
+    if close := closest(name, names):
+        return f"did you mean {close!r}?"
+    if not names:
+        return f"there are no {what}"
+    listed = ", ".join(names[:20])
+    return f"the {what} are {listed}{', …' if len(names) > 20 else ''}"
