@@ -1,0 +1,221 @@
+"""The main job, run and checked: the end of a Stable Diffusion residual block. ``python -m webgpu_kernels.demo``."""
+
+from __future__ import annotations
+
+import importlib.util
+import statistics
+import sys
+import textwrap
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+import webgpu_kernels as wk
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from types import ModuleType
+
+    from webgpu_kernels.kernel import Kernel
+    from webgpu_kernels.prepared import PreparedCall
+
+OP_ID: Final = "com.microsoft.SkipGroupNorm"
+SHAPE: Final = (2, 64, 64, 320)
+ATTRS: Final = {"groups": 32, "activation": 1, "epsilon": 1e-5, "channels_last": 1}
+OUTPUTS: Final = ("Y", "S")
+REPETITIONS: Final = 7
+WIDTH: Final = 80
+
+Array = np.ndarray[Any, np.dtype[Any]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Check:
+    """How an output compares with the reference, at the element that comes closest to its tolerance.
+
+    Attributes:
+        name: the output.
+        error: absolute difference there.
+        tolerance: what is allowed there.
+    """
+
+    name: str
+    error: float
+    tolerance: float
+
+    @property
+    def passed(self) -> bool:
+        """Whether every element is within its tolerance; NaN is not."""
+        return self.error <= self.tolerance
+
+
+def main() -> int:
+    """Run the demo.
+
+    Returns:
+        0, or 1 where the check fails or the kernel cannot run.
+    """
+    try:
+        return _run(wk.default_device(), wk.get_kernel(OP_ID))
+    except wk.errors.KernelError as error:
+        print(f"demo: {error}", file=sys.stderr)
+        return 1
+
+
+def _run(device: wk.Device, kernel: Kernel) -> int:
+    half = "shader-f16" in device.capabilities.features
+    inputs = block_inputs("float16" if half else "float32")
+    print(textwrap.shorten(f"{kernel.op_id} on {device.name}", WIDTH))
+    if not half:
+        print("this device has no float16 (feature shader-f16), so the tensors are float32")
+    x = inputs["X"]
+    print("\nthe end of a Stable Diffusion residual block: S = X + skip + bias, then group")
+    print(f"normalisation and SiLU; {x.dtype} {list(x.shape)} (N, H, W, C), {ATTRS['groups']} groups")
+    start = time.perf_counter()
+    call = kernel.prepare(inputs, attrs=ATTRS, outputs=OUTPUTS, device=device)
+    compile_ms = (time.perf_counter() - start) * 1e3
+    _print_passes(call)
+    _print_times(call, inputs, compile_ms)
+    return _print_checks(compare(call(inputs), kernel, inputs))
+
+
+def _print_passes(call: PreparedCall) -> None:
+    print(f"\n{f'variant {call.variant}':<40}{'workgroups':>20}{'GPU time':>20}")
+    try:
+        times: Mapping[str, float] = call.time()
+    except wk.errors.DeviceError:
+        times = {}
+    for step in call.program.passes:
+        grid = " x ".join(map(str, step.grid))
+        gpu = f"{times[step.id] / 1e6:17.3f} ms" if step.id in times else f"{'not measured':>20}"
+        print(f"  {step.id:<38}{grid:>20}{gpu}")
+
+
+def _print_times(call: PreparedCall, inputs: Mapping[str, Array], compile_ms: float) -> None:
+    device = call.device
+    tensors = {name: device.tensor(array) for name, array in inputs.items()}
+
+    def on_gpu() -> None:
+        call(tensors)
+        device.synchronize()
+
+    print(f"\nwall time: planning and compiling, once {compile_ms:37.3f} ms")
+    print(f"           a call on GPU tensors, until the GPU is done {median_ms(on_gpu):24.3f} ms")
+    print(f"           a call from and to numpy {median_ms(lambda: call(inputs)):44.3f} ms")
+
+
+def _print_checks(checks: list[Check]) -> int:
+    print(f"\n{'check against the float64 reference':<40}{'worst error':>20}{'allowed there':>20}")
+    for check in checks:
+        print(f"  {check.name:<38}{check.error:20.2e}{check.tolerance:20.2e}")
+    passed = all(check.passed for check in checks)
+    print("\npassed" if passed else "\nFAILED: an output is further from the reference than its tolerance")
+    return 0 if passed else 1
+
+
+def block_inputs(dtype: str) -> dict[str, Array]:
+    """Draw the tensors of the block, the same ones each time.
+
+    Args:
+        dtype: ``"float16"`` or ``"float32"``, of X, skip and bias.
+
+    Returns:
+        X and skip of shape (N, H, W, C), row-major, bias (C,) of that dtype; gamma and beta (C,) in float32.
+
+    Source: ONNX Runtime's contrib operator SkipGroupNorm.
+    """
+    rng = np.random.default_rng(20)
+    channels = SHAPE[-1]
+    return {
+        "X": rng.standard_normal(SHAPE, np.float32).astype(dtype),
+        "gamma": rng.uniform(0.5, 1.5, channels).astype(np.float32),
+        "beta": rng.uniform(-0.5, 0.5, channels).astype(np.float32),
+        "skip": rng.standard_normal(SHAPE, np.float32).astype(dtype),
+        "bias": rng.uniform(-0.5, 0.5, channels).astype(dtype),
+    }
+
+
+def compare(results: Mapping[str, Array], kernel: Kernel, inputs: Mapping[str, Array]) -> list[Check]:
+    """Compare outputs with the package's float64 reference.
+
+    Args:
+        results: output name to array.
+        kernel: the kernel whose package holds ``reference.py``.
+        inputs: what it was given.
+
+    Returns:
+        One check an output.
+
+    Source: docs/accuracy.md.
+    """
+    expected = load_reference(kernel).reference(inputs, ATTRS, OUTPUTS)
+    allowed = tolerances(expected, inputs)
+    checks = []
+    for name in OUTPUTS:
+        error = np.abs(results[name].astype(np.float64) - expected[name])
+        worst = np.unravel_index(np.argmax(error / allowed[name]), error.shape)
+        checks.append(Check(name=name, error=float(error[worst]), tolerance=float(allowed[name][worst])))
+    return checks
+
+
+def tolerances(expected: Mapping[str, Array], inputs: Mapping[str, Array]) -> dict[str, Array]:
+    """Return what each element of each output may differ.
+
+    Args:
+        expected: the reference's Y and S, (N, H, W, C).
+        inputs: what the kernel was given.
+
+    Returns:
+        Output name to an array of the output's shape, in float64.
+
+    Source: docs/accuracy.md.
+    """
+    dtype = inputs["X"].dtype
+    ulp = np.spacing(np.abs(expected["S"]).astype(dtype)).astype(np.float64)
+    batch, groups, channels = SHAPE[0], ATTRS["groups"], SHAPE[-1]
+    grouped = expected["S"].reshape(batch, -1, groups, channels // groups)
+    deviation = np.sqrt(grouped.var(axis=(1, 3)) + ATTRS["epsilon"])
+    scale = np.abs(inputs["gamma"]) / np.repeat(deviation, channels // groups, axis=-1)[:, None, None, :]
+    base, relative = (1e-4, 2.0**-9) if dtype == np.float16 else (3e-5, 1e-5)
+    return {"Y": base + relative * np.abs(expected["Y"]) + 2 * ulp * scale, "S": ulp}
+
+
+def load_reference(kernel: Kernel) -> ModuleType:
+    """Import the ``reference.py`` beside a bundled package; its folder's name has dots, so it is found by path.
+
+    Args:
+        kernel: a bundled kernel.
+
+    Returns:
+        The module.
+
+    Source: none.
+    """
+    path = kernel.package.root / "reference.py"
+    spec = importlib.util.spec_from_file_location("webgpu_kernels_reference", path)
+    if spec is None or spec.loader is None:
+        raise wk.errors.PackageError("the package has no reference", where=str(path))
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def median_ms(work: Callable[[], object]) -> float:
+    """Return the median wall time of some work in milliseconds.
+
+    Args:
+        work: what to time; it must wait for the GPU itself.
+
+    Returns:
+        Milliseconds.
+
+    Source: none.
+    """
+    times = []
+    for _ in range(REPETITIONS):
+        start = time.perf_counter()
+        work()
+        times.append(time.perf_counter() - start)
+    return statistics.median(times) * 1e3
