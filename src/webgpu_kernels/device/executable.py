@@ -1,0 +1,238 @@
+"""A program compiled for a device: bind, encode, submit.
+
+A repeated call is found again by the keys of its tensors, and costs little more than encoding and submitting it by hand.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, TypeAlias
+
+from webgpu_kernels.device.binder import Binder
+from webgpu_kernels.device.binding import BindingCache, BoundSet
+from webgpu_kernels.device.reading import begin_read, end_read
+from webgpu_kernels.device.tensor import Tensor
+from webgpu_kernels.errors import ForeignTensor, LayoutError, MissingValueError, PlanError, ShapeError
+from webgpu_kernels.planning.spec import TensorSpec
+
+if TYPE_CHECKING:
+    from webgpu_kernels.device.codec import Array
+    from webgpu_kernels.device.device import Device
+    from webgpu_kernels.planning.program import Program, TensorUse
+
+Tensors: TypeAlias = Sequence[Tensor] | Mapping[str, Tensor]
+Outputs: TypeAlias = Sequence[Tensor | None] | Mapping[str, Tensor]
+
+
+class Executable:
+    """A compiled program; make it with ``Executable.compile``. Any thread may run it.
+
+    Attributes:
+        device: where it runs.
+        program: what it runs.
+    """
+
+    def __init__(self, device: Device, program: Program, binder: Binder) -> None:
+        self.device = device
+        self.program = program
+        self._binder = binder
+        self._cache = BindingCache()
+        self._input_names = tuple(use.name for use in program.inputs)
+        self._output_names = tuple(use.name for use in program.outputs)
+        self._specs = tuple(spec_of(use) for use in program.outputs)
+        self._sizes = tuple(use.size_bytes for use in program.outputs)
+        in_place = {name: index for index, name in enumerate(self._input_names)}
+        self._same_as_input = tuple(in_place.get(name, -1) for name in self._output_names)
+
+    @classmethod
+    def compile(cls, device: Device, program: Program) -> Executable:
+        """Compile a program's shaders for a device.
+
+        Args:
+            device: where it will run.
+            program: WGSL, layouts, uniform bytes and sizes.
+
+        Returns:
+            The executable; its pipelines are shared with others of the same text.
+
+        Raises:
+            LimitError: a shader or a size is more than the device has.
+            ShaderError: a shader does not compile.
+            DeviceError: the device cannot be used.
+
+        Source: FORMAT, section 8.
+        """
+        device.check()
+        with device.lock:
+            executable = cls(device, program, Binder(device, program))
+        device.watch_executable(executable)
+        return executable
+
+    def run(self, inputs: Tensors, outputs: Outputs | None = None) -> tuple[Tensor, ...]:
+        """Run the program on tensors of its device; in an open batch of this thread, with the batch.
+
+        Args:
+            inputs: the program's inputs in order, or by name.
+            outputs: where to write, in order with None for a new tensor, or by name; None makes them all.
+
+        Returns:
+            The program's outputs in order. An output that is also an input is that same tensor.
+
+        Raises:
+            ForeignTensor: a tensor of another device.
+            TensorDestroyed: a tensor whose memory is gone.
+            ShapeError, LayoutError: a tensor that is not what the program was planned for.
+            PlanError: one pass would read and write the same memory.
+            DeviceError: the device cannot be used.
+
+        Source: FORMAT, section 8.
+        """
+        device = self.device
+        if device.failure is not None:
+            device.check()
+        with device.lock:
+            given = self._inputs(inputs)
+            results = self._results(given, outputs)
+            bound = self._bound(given, results)
+            batch = device.current_batch() if device.open_batches else None
+            if batch is None:
+                device.submit(bound)
+            else:
+                batch.record(bound, _created(results, given, outputs))
+        return results
+
+    def run_to_host(self, inputs: Tensors, outputs: Outputs | None = None) -> tuple[Array, ...]:
+        """Run the program and read its outputs in the same submission.
+
+        Args:
+            inputs: as for ``run``.
+            outputs: as for ``run``.
+
+        Returns:
+            The outputs in order, as new numpy arrays.
+
+        Raises:
+            DeviceError: also where a batch of this thread is open.
+
+        Source: FORMAT, section 8.
+        """
+        self.device.check()
+        self.device.refuse_in_batch("run to numpy")
+        with self.device.lock:
+            given = self._inputs(inputs)
+            results = self._results(given, outputs)
+            bound = self._bound(given, results)
+            reading = begin_read(self.device, results, bound)
+        return end_read(self.device, reading)
+
+    def bind(self, inputs: Tensors, outputs: Outputs | None = None) -> tuple[BoundSet, tuple[Tensor, ...]]:
+        """Bind tensors without running anything; the caller holds the device's lock.
+
+        Args:
+            inputs: as for ``run``.
+            outputs: as for ``run``.
+
+        Returns:
+            The bound set and the outputs.
+
+        Source: none; timing uses it.
+        """
+        given = self._inputs(inputs)
+        results = self._results(given, outputs)
+        return self._bound(given, results), results
+
+    def release(self) -> None:
+        """Drop every bind group: the device is closing."""
+        for bound in tuple(self._cache.sets.values()):
+            bound.drop()
+
+    def __repr__(self) -> str:
+        """Return ``<Executable of ai.onnx.Add with 1 pass on llvmpipe>``."""
+        count = len(self.program.passes)
+        return f"<Executable of {self.program.where} with {count} pass{'es'[: 2 * (count != 1)]} on {self.device.name}>"
+
+    def _bound(self, given: Sequence[Tensor], results: Sequence[Tensor]) -> BoundSet:
+        key = tuple([tensor.key for tensor in (*given, *results)])
+        bound = self._cache.find(key)
+        if bound is None:
+            self._check(given, self.program.inputs)
+            self._check(results, self.program.outputs)
+            bound = self._binder.bind(self._cache, key, given, results)
+            self._cache.keep(bound)
+        return bound
+
+    def _inputs(self, inputs: Tensors) -> Sequence[Tensor]:
+        if isinstance(inputs, Mapping):
+            return _by_name(inputs, self._input_names, self.program.where)
+        if len(inputs) != len(self._input_names):
+            raise MissingValueError(
+                "wrong number of input tensors",
+                where=self.program.where,
+                expected=str(len(self._input_names)),
+                got=str(len(inputs)),
+            )
+        return inputs
+
+    def _results(self, given: Sequence[Tensor], outputs: Outputs | None) -> tuple[Tensor, ...]:
+        if outputs is None:
+            return tuple([self._result(index, given, None) for index in range(len(self._specs))])
+        if isinstance(outputs, Mapping):
+            outputs = [outputs.get(name) for name in self._output_names]
+        return tuple([self._result(index, given, tensor) for index, tensor in enumerate(outputs)])
+
+    def _result(self, index: int, given: Sequence[Tensor], wanted: Tensor | None) -> Tensor:
+        source = self._same_as_input[index]
+        if source >= 0:
+            if wanted is not None and wanted is not given[source]:
+                name = self._output_names[index]
+                raise PlanError(f"{name} is updated in place: give the same tensor", where=self.program.where)
+            return given[source]
+        if wanted is not None:
+            return wanted
+        spec = self._specs[index]
+        allocation = self.device.pool.acquire(self._sizes[index], self._output_names[index])
+        return Tensor(self.device, spec, allocation, allocation.key(spec))
+
+    def _check(self, tensors: Sequence[Tensor], uses: Sequence[TensorUse]) -> None:
+        for tensor, use in zip(tensors, uses, strict=True):
+            where = f"{self.program.where}, {use.name}"
+            if tensor.device is not self.device:
+                raise ForeignTensor(f"{where}: the tensor is on {tensor.device!r}, the call runs on {self.device!r}")
+            tensor.allocation  # noqa: B018 - raises where it is destroyed
+            expected = spec_of(use)
+            if tensor.shape != expected.shape or tensor.dtype != expected.dtype:
+                raise ShapeError(
+                    "not the tensor this was prepared for", where=where, expected=str(expected), got=str(tensor.spec)
+                )
+            if tensor.spec != expected:
+                raise LayoutError(
+                    "the tensor is stored otherwise", where=where, expected=str(expected), got=str(tensor.spec)
+                )
+
+
+def _created(results: Sequence[Tensor], given: Sequence[Tensor], outputs: Outputs | None) -> list[Tensor]:
+    """Return the outputs that a call made, not those it was given."""
+    kept = list(outputs.values() if isinstance(outputs, Mapping) else outputs or ())
+    known = {id(tensor) for tensor in (*given, *kept)}
+    return [tensor for tensor in results if id(tensor) not in known]
+
+
+def spec_of(use: TensorUse) -> TensorSpec:
+    """Return the spec of a planned tensor.
+
+    Args:
+        use: a program's input or output.
+
+    Returns:
+        Its spec, the storage None where it is the dtype itself.
+
+    Source: FORMAT, section 9.
+    """
+    return TensorSpec(use.shape, use.dtype, use.layout, None if use.storage == use.dtype else use.storage)
+
+
+def _by_name(tensors: Mapping[str, Tensor], names: Sequence[str], where: str) -> list[Tensor]:
+    missing = [name for name in names if name not in tensors]
+    if missing:
+        raise MissingValueError(f"no tensor for {', '.join(missing)}", where=where)
+    return [tensors[name] for name in names]

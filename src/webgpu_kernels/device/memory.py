@@ -1,0 +1,261 @@
+"""Device memory: allocations, and the pool that hands dropped ones out again.
+
+A warm call creates no buffer: the outputs that a caller dropped come back through the pool, most recent first, so a
+repeated call meets the same buffers and with them the same bind groups. The pool is bounded in bytes and can be emptied.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from itertools import count
+from typing import TYPE_CHECKING, Final
+
+from webgpu_kernels.device.seam import TENSOR_USAGE, Wgpu, is_out_of_memory, translate
+from webgpu_kernels.errors import LimitError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from webgpu_kernels.device.binding import BoundSet
+
+POOL_LIMIT_BYTES: Final = 1 << 30
+"""Bytes of dropped buffers that a device keeps for the next calls."""
+_SMALLEST_CLASS: Final = 256
+_STEPS_PER_OCTAVE: Final = 8
+_MAX_KEYS: Final = 64
+
+_uids = count(1)
+
+
+class Allocation:
+    """One range of a GPU buffer, and who still needs it.
+
+    Attributes:
+        uid: never reused in this process, so a cache key cannot mistake a new buffer for an old one.
+        buffer: wgpu's buffer.
+        offset: where the range starts, in bytes; 0 but in a wrapped buffer.
+        capacity: bytes from there that may be bound.
+        owned: whether this library made the buffer and may reuse it.
+        exposed: whether a caller has seen the buffer itself; then it is never handed out again.
+        destroyed: the memory is gone.
+        bound: the binding sets that hold it, dropped with it.
+        pins: open batches that will use it; it is not reused before they are submitted.
+        returned: its tensor is gone; it is reused once nothing pins it.
+        pending: the open batch that writes it, or None.
+    """
+
+    __slots__ = (
+        "__weakref__",
+        "bound",
+        "buffer",
+        "capacity",
+        "destroyed",
+        "exposed",
+        "keys",
+        "offset",
+        "owned",
+        "pending",
+        "pins",
+        "returned",
+        "uid",
+    )
+
+    def __init__(self, buffer: Wgpu, capacity: int, *, offset: int = 0, owned: bool = True) -> None:
+        self.uid = next(_uids)
+        self.buffer = buffer
+        self.offset = offset
+        self.capacity = capacity
+        self.owned = owned
+        self.exposed = False
+        self.destroyed = False
+        self.bound: set[BoundSet] = set()
+        self.keys: dict[object, int] = {}
+        self.pins = 0
+        self.returned = False
+        self.pending: object | None = None
+
+    def key(self, spec: object) -> int:
+        """Return a number that stands for this memory seen as ``spec``, the same one every time.
+
+        Args:
+            spec: what the tensor on it looks like, hashable.
+
+        Returns:
+            A number unique in this process.
+
+        Source: none; binding sets are found by it.
+        """
+        key = self.keys.get(spec)
+        if key is None:
+            if len(self.keys) >= _MAX_KEYS:
+                self.keys.clear()
+            key = self.keys[spec] = next(_uids)
+        return key
+
+    def unbind(self) -> None:
+        """Drop every bind group that holds this memory: wgpu keeps it alive through them."""
+        for bound in tuple(self.bound):
+            bound.drop()
+
+    def lose(self) -> None:
+        """Note that somebody else destroys the buffer."""
+        self.destroyed = True
+        self.unbind()
+
+    def destroy(self) -> None:
+        """Give the memory back to the driver, unless it belongs to somebody else."""
+        self.lose()
+        if self.owned and not self.exposed:
+            self.buffer.destroy()
+
+
+class Pool:
+    """Buffers by size class, most recently dropped first.
+
+    Args:
+        wgpu_device: where buffers are made.
+        limits: the device's limits under WebGPU's names.
+        limit_bytes: how many bytes of unused buffers are kept.
+    """
+
+    def __init__(self, wgpu_device: Wgpu, limits: Mapping[str, int], limit_bytes: int) -> None:
+        self._device = wgpu_device
+        self._limits = limits
+        self.limit_bytes = limit_bytes
+        self.free_bytes = 0
+        self.created = 0
+        self.returned: deque[Allocation] = deque()
+        self._live: dict[int, Allocation] = {}
+        self._free: dict[int, dict[int, Allocation]] = {}
+        self._order: dict[int, Allocation] = {}
+
+    def acquire(self, size_bytes: int, what: str) -> Allocation:
+        """Hand out memory, reused where possible; its contents are undefined.
+
+        Args:
+            size_bytes: a positive multiple of 4.
+            what: what it is for, for messages.
+
+        Returns:
+            An allocation of at least that capacity.
+
+        Raises:
+            LimitError: more than the device can hold or bind in one buffer.
+            OutOfMemory: the device has no room for it, even after the pool was emptied.
+
+        Source: FORMAT, section 9; WebGPU, section 5.1.
+        """
+        if self.returned:
+            self.collect()
+        size_class = self.class_of(size_bytes)
+        stack = self._free.get(size_class)
+        if stack:
+            uid, allocation = stack.popitem()
+            del self._order[uid]
+            self.free_bytes -= allocation.capacity
+            allocation.returned = False
+            return allocation
+        self._check(size_bytes, what)
+        allocation = Allocation(self._create(size_class, what), size_class)
+        self._live[allocation.uid] = allocation
+        return allocation
+
+    def class_of(self, size_bytes: int) -> int:
+        """Return the size that is allocated for one that is asked: an eighth of a power of two, so sizes meet again.
+
+        Args:
+            size_bytes: a positive number of bytes.
+
+        Returns:
+            At least as many, at most an eighth more (or 256).
+
+        Source: none.
+        """
+        if size_bytes <= _SMALLEST_CLASS:
+            return _SMALLEST_CLASS
+        step = max(_SMALLEST_CLASS, (1 << (size_bytes - 1).bit_length()) // (2 * _STEPS_PER_OCTAVE))
+        rounded = -(-size_bytes // step) * step
+        return rounded if rounded <= self._limits["maxBufferSize"] else size_bytes
+
+    def collect(self) -> None:
+        """Take back what tensors have dropped since the last call; dropping itself takes no lock."""
+        while self.returned:
+            allocation = self.returned.popleft()
+            allocation.returned = True
+            if not allocation.pins:
+                self._recycle(allocation)
+
+    def unpin(self, allocation: Allocation) -> None:
+        """Release one batch's hold on memory, and take it back where its tensor is gone.
+
+        Args:
+            allocation: what the batch used.
+
+        Source: none.
+        """
+        allocation.pins -= 1
+        if allocation.returned and not allocation.pins:
+            self._recycle(allocation)
+
+    def trim(self, keep_bytes: int = 0) -> None:
+        """Give unused buffers back to the driver, the longest unused first.
+
+        Args:
+            keep_bytes: how many bytes may stay.
+
+        Source: none.
+        """
+        self.collect()
+        while self.free_bytes > keep_bytes:
+            uid, allocation = next(iter(self._order.items()))
+            del self._order[uid], self._free[allocation.capacity][uid], self._live[uid]
+            self.free_bytes -= allocation.capacity
+            allocation.destroy()
+
+    def close(self) -> None:
+        """Destroy every buffer that this pool made, in use or not."""
+        for allocation in tuple(self._live.values()):
+            allocation.destroy()
+        self._live.clear()
+        self._free.clear()
+        self._order.clear()
+        self.returned.clear()
+        self.free_bytes = 0
+
+    def _recycle(self, allocation: Allocation) -> None:
+        if allocation.destroyed or not allocation.owned or allocation.exposed:
+            self._live.pop(allocation.uid, None)
+            allocation.destroy()
+            return
+        self._free.setdefault(allocation.capacity, {})[allocation.uid] = allocation
+        self._order[allocation.uid] = allocation
+        self.free_bytes += allocation.capacity
+        if self.free_bytes > self.limit_bytes:
+            self.trim(self.limit_bytes)
+
+    def _check(self, size_bytes: int, what: str) -> None:
+        for limit in ("maxStorageBufferBindingSize", "maxBufferSize"):
+            if size_bytes > self._limits[limit]:
+                raise LimitError(
+                    "the tensor is too large",
+                    limit=limit,
+                    asked=size_bytes,
+                    available=self._limits[limit],
+                    where=what,
+                )
+
+    def _create(self, size_bytes: int, what: str) -> Wgpu:
+        try:
+            return self._create_once(size_bytes)
+        except Exception as error:
+            if not is_out_of_memory(error):
+                raise translate(error, f"allocating {size_bytes} bytes for {what}") from error
+        self.trim()
+        try:
+            return self._create_once(size_bytes)
+        except Exception as error:
+            raise translate(error, f"allocating {size_bytes} bytes for {what}") from error
+
+    def _create_once(self, size_bytes: int) -> Wgpu:
+        self.created += 1
+        return self._device.create_buffer(size=size_bytes, usage=TENSOR_USAGE)

@@ -1,0 +1,178 @@
+"""The one door to wgpu: loading it, asking it for adapters, and reading its errors.
+
+wgpu loads a native library and takes about 60 ms to import, so it is imported on first use. Everything above sees its
+objects as opaque values, and its errors as this library's own classes.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import threading
+from contextlib import contextmanager
+from functools import cache
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
+
+from webgpu_kernels.errors import DeviceError, DeviceLost, ForkedProcessError, NoAdapterError, OutOfMemory
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+Wgpu: TypeAlias = Any
+"""An object of wgpu's; it ships no type information."""
+
+MAP_READ: Final = 0x0001
+MAP_WRITE: Final = 0x0002
+COPY_SRC: Final = 0x0004
+COPY_DST: Final = 0x0008
+UNIFORM: Final = 0x0040
+STORAGE: Final = 0x0080
+QUERY_RESOLVE: Final = 0x0200
+TENSOR_USAGE: Final = STORAGE | COPY_SRC | COPY_DST
+COMPUTE_STAGE: Final = 0x4
+MAP_MODE_READ: Final = "READ_NOSYNC"
+"""wgpu's plain READ first submits an empty command buffer; every read here has just submitted its own copy."""
+
+INSTALL_HINT: Final = (
+    "Install a Vulkan driver: on Debian and Ubuntu, apt-get install mesa-vulkan-drivers libvulkan1 "
+    "gives one that runs on the CPU"
+)
+FORKED_HINT: Final = "Start workers with multiprocessing's 'spawn' or 'forkserver', or open the device after the fork"
+
+_instance_lock = threading.Lock()
+_instance_pid: int | None = None
+
+
+@cache
+def load_wgpu() -> Wgpu:
+    """Import wgpu with its native backend.
+
+    Returns:
+        The module ``wgpu``.
+
+    Raises:
+        NoAdapterError: wgpu is not installed, or its native library does not load.
+
+    Source: wgpu-py 0.32.
+    """
+    try:
+        module = importlib.import_module("wgpu")
+        importlib.import_module("wgpu.backends.wgpu_native")
+    except (ImportError, OSError, RuntimeError) as error:
+        message = f"wgpu does not load ({error})"
+        raise NoAdapterError(message, hint="Install it with pip install 'wgpu>=0.32,<0.33'") from error
+    return module
+
+
+def enumerate_adapters() -> list[Wgpu]:
+    """Ask wgpu for every adapter of this machine, OpenGL ones included.
+
+    Returns:
+        wgpu's adapter objects, in its own order, which is stable within a process.
+
+    Raises:
+        ForkedProcessError: wgpu was used before this process was forked; its threads are gone.
+        NoAdapterError: wgpu cannot be loaded.
+
+    Source: WebGPU, section 4.2.
+    """
+    global _instance_pid  # noqa: PLW0603 - wgpu keeps one instance a process, and so does this fact about it
+    wgpu = load_wgpu()
+    with _instance_lock:
+        if _instance_pid not in (None, os.getpid()):
+            raise ForkedProcessError("wgpu was opened before this process was forked", hint=FORKED_HINT)
+        _instance_pid = os.getpid()
+        with _runtime_dir():
+            return list(wgpu.gpu.enumerate_adapters_sync())
+
+
+@contextmanager
+def _runtime_dir() -> Iterator[None]:
+    """Keep Mesa's window-system probing from printing four errors where XDG_RUNTIME_DIR is unset.
+
+    The variable is looked at while adapters are enumerated and only then, so it is set for that long; it points at a
+    path that cannot hold a socket, so nothing can answer there.
+    """
+    if os.environ.get("XDG_RUNTIME_DIR"):
+        yield
+        return
+    os.environ["XDG_RUNTIME_DIR"] = os.path.join(os.devnull, "none")  # noqa: PTH118 - not a path to open
+    try:
+        yield
+    finally:
+        del os.environ["XDG_RUNTIME_DIR"]
+
+
+def forget_lock() -> None:
+    """Replace the instance lock in a forked child, where another thread may have held it."""
+    global _instance_lock  # noqa: PLW0603 - see enumerate_adapters
+    _instance_lock = threading.Lock()
+
+
+def is_lost(error: BaseException) -> bool:
+    """Tell whether an error of wgpu's means that its device is gone.
+
+    Args:
+        error: what wgpu raised.
+
+    Returns:
+        True for "Parent device is lost", and for the missing poll thread of a destroyed device.
+
+    Source: wgpu-py 0.32, which has no ``device.lost``.
+    """
+    text = str(error)
+    return "device is lost" in text or "Device lost" in text or "get_token" in text
+
+
+def is_out_of_memory(error: BaseException) -> bool:
+    """Tell whether an error of wgpu's means that an allocation failed.
+
+    Args:
+        error: what wgpu raised.
+
+    Returns:
+        True for a GPUOutOfMemoryError and for the validation error that ``create_buffer`` raises in its place.
+
+    Source: wgpu-py 0.32.
+    """
+    return "Not enough memory left" in str(error) or type(error).__name__ == "GPUOutOfMemoryError"
+
+
+def translate(error: BaseException, doing: str) -> DeviceError:
+    """Turn an error of wgpu's into one of this library's; the caller raises it ``from`` the original.
+
+    Args:
+        error: what wgpu raised.
+        doing: what was being done, for the message.
+
+    Returns:
+        DeviceLost, OutOfMemory or DeviceError.
+
+    Source: DESIGN, "wgpu-py facts".
+    """
+    if isinstance(error, DeviceError):
+        return error
+    if is_lost(error):
+        return DeviceLost(
+            f"the device was lost while {doing}", hint="Open a new one; default_device() does so by itself"
+        )
+    if is_out_of_memory(error):
+        return OutOfMemory(
+            f"the device has not enough memory left for {doing}", hint="Destroy tensors or trim its pool"
+        )
+    return DeviceError(f"wgpu failed while {doing} ({reason(error)})")
+
+
+def reason(error: BaseException) -> str:
+    """Return what wgpu's error says, in one line without its preamble.
+
+    Args:
+        error: what wgpu raised.
+
+    Returns:
+        The lines after "Caused by:", joined.
+
+    Source: wgpu-py 0.32.
+    """
+    text = str(error).partition("Caused by:")[2] or str(error)
+    return "; ".join(line.strip() for line in text.splitlines() if line.strip()) or type(error).__name__

@@ -1,0 +1,234 @@
+"""What a shader asks of a workgroup, read from its text: wgpu compiles one that asks too much, and the GPU may hang.
+
+Only declarations are read: constants, aliases, structs, ``var<workgroup>`` and ``@workgroup_size``. A type or a size
+that this small reader does not understand counts as nothing: no shader is refused by mistake, and the compiler is next.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final
+
+from webgpu_kernels.device.wgsl_constants import ConstantExpression, NotUnderstoodError
+from webgpu_kernels.device.wgsl_text import Tokens, tokenize
+from webgpu_kernels.errors import LimitError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+_SCALARS: Final = {"f32": 4, "i32": 4, "u32": 4, "bool": 4, "f16": 2}
+_SUFFIXES: Final = {"f": "f32", "i": "i32", "u": "u32", "h": "f16"}
+_VECTOR: Final = re.compile(r"vec([234])([fiuh])?")
+_MATRIX: Final = re.compile(r"mat([234])x([234])([fh])?")
+_MAX_DEPTH: Final = 32
+_STORAGE_ALIGNMENT: Final = 16
+_SIZE_LIMITS: Final = ("maxComputeWorkgroupSizeX", "maxComputeWorkgroupSizeY", "maxComputeWorkgroupSizeZ")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorkgroupNeeds:
+    """What one workgroup of a shader takes.
+
+    Attributes:
+        storage_bytes: workgroup memory in bytes, each variable rounded up to 16.
+        size: threads along x, y, z.
+    """
+
+    storage_bytes: int
+    size: tuple[int, int, int]
+
+    @property
+    def invocations(self) -> int:
+        """Threads of a workgroup."""
+        return self.size[0] * self.size[1] * self.size[2]
+
+
+@dataclass(frozen=True, slots=True)
+class _Layout:
+    size: int
+    align: int
+
+
+@dataclass(slots=True)
+class _Declarations:
+    constants: dict[str, Tokens] = field(default_factory=dict)
+    aliases: dict[str, Tokens] = field(default_factory=dict)
+    structs: dict[str, Tokens] = field(default_factory=dict)
+    workgroup: dict[str, Tokens] = field(default_factory=dict)
+    size: tuple[Tokens, ...] = ()
+    uses: dict[str, int] = field(default_factory=dict)
+
+
+def workgroup_needs(wgsl: str) -> WorkgroupNeeds:
+    """Read what a workgroup of a shader takes.
+
+    Args:
+        wgsl: the complete shader text; its entry point is the one with ``@workgroup_size``.
+
+    Returns:
+        Bytes of the workgroup variables that the text uses, and the workgroup's size.
+
+    Source: WGSL, sections 14.3.1 "Workgroup size" and 14.4.1 "Alignment and size"; WebGPU, section 10.2.
+    """
+    declarations = _read(tokenize(wgsl))
+    reader = _Reader(declarations)
+    used = [kind for name, kind in declarations.workgroup.items() if declarations.uses[name] > 1]
+    total = sum(_round_up(reader.bytes_of(kind), _STORAGE_ALIGNMENT) for kind in used)
+    axes = [reader.axis(tokens) for tokens in declarations.size[:3]]
+    x, y, z = (*axes, 1, 1, 1)[:3]
+    return WorkgroupNeeds(storage_bytes=total, size=(x, y, z))
+
+
+def check_workgroup(wgsl: str, limits: Mapping[str, int], *, where: str) -> WorkgroupNeeds:
+    """Refuse a shader whose workgroup takes more than a device has.
+
+    Args:
+        wgsl: the complete shader text.
+        limits: the device's limits under WebGPU's names.
+        where: operator, variant and pass, for the message.
+
+    Returns:
+        What the shader needs.
+
+    Raises:
+        LimitError: names the limit, what was asked and what there is.
+
+    Source: WebGPU, section 10.2 "GPUComputePipeline"; GPU_NOTES, "Traps".
+    """
+    needs = workgroup_needs(wgsl)
+    asked = {"maxComputeWorkgroupStorageSize": needs.storage_bytes, **dict(zip(_SIZE_LIMITS, needs.size, strict=True))}
+    asked["maxComputeInvocationsPerWorkgroup"] = needs.invocations
+    for limit, amount in asked.items():
+        if amount > limits[limit]:
+            what = "bytes of workgroup memory" if "Storage" in limit else "threads in a workgroup"
+            raise LimitError(
+                f"the shader takes too many {what}", limit=limit, asked=amount, available=limits[limit], where=where
+            )
+    return needs
+
+
+def _read(tokens: Tokens) -> _Declarations:
+    found = _Declarations()
+    for index, word in enumerate(tokens):
+        found.uses[word] = found.uses.get(word, 0) + 1
+        rest = tokens[index + 1 :] if word in {"const", "override", "alias", "struct", "var", "workgroup_size"} else ()
+        if not rest:
+            continue
+        if word in {"const", "override"} and "=" in rest:
+            found.constants[rest[0]] = _until(rest[rest.index("=") + 1 :], ";")
+        elif word == "alias":
+            found.aliases[rest[0]] = _until(rest[2:], ";")
+        elif word == "struct":
+            found.structs[rest[0]] = _until(rest[2:], "}")
+        elif word == "var" and rest[:3] == ("<", "workgroup", ">"):
+            found.workgroup[rest[3]] = _until(rest[5:], ";", "=")
+        elif word == "workgroup_size":
+            found.size = tuple(_split(_enclosed(rest), ","))
+    return found
+
+
+def _until(tokens: Tokens, *ends: str) -> Tokens:
+    for index, word in enumerate(tokens):
+        if word in ends:
+            return tokens[:index]
+    return tokens
+
+
+def _enclosed(tokens: Tokens) -> Tokens:
+    depth = 0
+    for index, word in enumerate(tokens):
+        depth += (word in "(<") - (word in ")>")
+        if depth == 0:
+            return tokens[1:index]
+    return ()
+
+
+def _split(tokens: Tokens, separator: str) -> Iterator[Tokens]:
+    depth, start = 0, 0
+    for index, word in enumerate(tokens):
+        depth += (word in "(<[") - (word in ")>]")
+        if word == separator and depth == 0:
+            yield tokens[start:index]
+            start = index + 1
+    if start < len(tokens):
+        yield tokens[start:]
+
+
+def _round_up(value: int, multiple: int) -> int:
+    return -(-value // multiple) * multiple
+
+
+class _Reader:
+    """Sizes of types and values of constant expressions, in the scope of a shader's declarations."""
+
+    def __init__(self, declarations: _Declarations) -> None:
+        self._known = declarations
+
+    def bytes_of(self, kind: Tokens) -> int:
+        try:
+            return self._layout(kind, 0).size
+        except NotUnderstoodError:
+            return 0
+
+    def axis(self, tokens: Tokens) -> int:
+        try:
+            return self._value(tokens, 0)
+        except NotUnderstoodError:
+            return 1
+
+    def _layout(self, kind: Tokens, depth: int) -> _Layout:
+        if not kind or depth > _MAX_DEPTH:
+            raise NotUnderstoodError
+        name, arguments = kind[0], tuple(_split(_enclosed(kind[1:]), ",")) if len(kind) > 1 else ()
+        if name in _SCALARS:
+            return _Layout(_SCALARS[name], _SCALARS[name])
+        if name == "atomic" and arguments:
+            return self._layout(arguments[0], depth + 1)
+        if name == "array" and len(arguments) == 2:
+            return self._array(self._layout(arguments[0], depth + 1), self._value(arguments[1], depth + 1))
+        if name in self._known.aliases:
+            return self._layout(self._known.aliases[name], depth + 1)
+        if name in self._known.structs:
+            return self._struct(self._known.structs[name], depth + 1)
+        return self._vector_or_matrix(name, arguments, depth)
+
+    def _vector_or_matrix(self, name: str, arguments: Sequence[Tokens], depth: int) -> _Layout:
+        vector, matrix = _VECTOR.fullmatch(name), _MATRIX.fullmatch(name)
+        found = vector or matrix
+        if found is None:
+            raise NotUnderstoodError
+        suffix = found.groups()[-1]
+        element = (_SUFFIXES[suffix],) if suffix else arguments[0] if arguments else ()
+        scalar = self._layout(element, depth + 1).size
+        if vector is not None:
+            return _vector(int(vector[1]), scalar)
+        return self._array(_vector(int(found[2]), scalar), int(found[1]))
+
+    @staticmethod
+    def _array(element: _Layout, count: int) -> _Layout:
+        return _Layout(_round_up(element.size, element.align) * max(0, count), element.align)
+
+    def _struct(self, body: Tokens, depth: int) -> _Layout:
+        size, align = 0, 1
+        for member in _split(body, ","):
+            if ":" not in member or "@" in member:
+                raise NotUnderstoodError
+            layout = self._layout(member[member.index(":") + 1 :], depth)
+            size = _round_up(size, layout.align) + layout.size
+            align = max(align, layout.align)
+        return _Layout(_round_up(size, align), align)
+
+    def _value(self, tokens: Tokens, depth: int) -> int:
+        if depth > _MAX_DEPTH:
+            raise NotUnderstoodError
+        return ConstantExpression(tokens, lambda name: self._constant(name, depth + 1)).value()
+
+    def _constant(self, name: str, depth: int) -> int:
+        if name not in self._known.constants:
+            raise NotUnderstoodError
+        return self._value(self._known.constants[name], depth)
+
+
+def _vector(width: int, scalar: int) -> _Layout:
+    return _Layout(width * scalar, (2 if width == 2 else 4) * scalar)

@@ -1,0 +1,304 @@
+"""Copies between numpy arrays and device memory.
+
+Small uploads go through the queue; large ones through two staging buffers of 16 MiB, because a large write_buffer doubles
+host memory, is slow, and loses the device where memory runs out inside it. Reads go through pooled mapped buffers.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from webgpu_kernels.device.codec import Narrowing, encode, stored_dtype
+from webgpu_kernels.device.seam import COPY_DST, COPY_SRC, MAP_MODE_READ, MAP_READ, MAP_WRITE, Wgpu, translate
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from webgpu_kernels.device.codec import Array
+    from webgpu_kernels.device.memory import Allocation
+    from webgpu_kernels.planning.spec import TensorSpec
+
+CHUNK_BYTES: Final = 16 << 20
+"""Most that is uploaded or read in one piece."""
+STAGED_READS_BYTES: Final = 64 << 20
+"""Most that pooled read buffers keep (FORMAT, section 8)."""
+_QUEUE_WRITE_BYTES: Final = 1 << 20
+"""Below this a queue write is faster than mapping; its own staging is too small to run out."""
+_SMALLEST_STAGING: Final = 4096
+_WAIT_SECONDS: Final = 0.25
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """What a read copies: memory, what lies in it, and the flat array to decode it into."""
+
+    allocation: Allocation
+    spec: TensorSpec
+    target: Array
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """Elements of a source and their place in a staging buffer."""
+
+    source: Source
+    start: int
+    count: int
+    staged_at: int
+
+    @property
+    def size_bytes(self) -> int:
+        """Bytes that its elements take."""
+        return self.count * stored_dtype(self.source.spec).itemsize
+
+
+@dataclass(frozen=True, slots=True)
+class Copied:
+    """Pieces on their way into one staging buffer."""
+
+    staging: Wgpu
+    pieces: tuple[Piece, ...]
+
+
+class Transfers:
+    """Uploads and reads of one device; the caller holds the device's lock but while it waits.
+
+    Args:
+        wgpu_device: whose queue copies.
+        check: raises where the device cannot be used any more; called while waiting.
+    """
+
+    def __init__(self, wgpu_device: Wgpu, check: Callable[[], None]) -> None:
+        self._device = wgpu_device
+        self._check = check
+        self._reads: dict[int, list[Wgpu]] = {}
+        self._reads_bytes = 0
+        self._writes: list[Wgpu] = []
+
+    def upload(self, target: Allocation, array: Array, spec: TensorSpec, narrowing: Narrowing, where: str) -> None:
+        """Copy an array into device memory, encoded as the device stores it.
+
+        Args:
+            target: memory for ``encoded_bytes(spec)`` bytes.
+            array: elements of the logical dtype, any memory layout.
+            spec: what the memory shall hold.
+            narrowing: how an int64 goes into a 32-bit storage.
+            where: the port, for messages.
+
+        Raises:
+            RequestError: a value out of range under ``checked`` narrowing; the memory's contents are undefined then.
+            OutOfMemory: no room for staging.
+
+        Source: GPU_NOTES, "Traps".
+        """
+        stored_bytes = spec.size * stored_dtype(spec).itemsize
+        if stored_bytes == 0:
+            return
+        if stored_bytes <= _QUEUE_WRITE_BYTES:
+            self._write(target, _padded(encode(array.reshape(-1), spec, narrowing, where=where)))
+            return
+        offset = target.offset
+        for turn, chunk in enumerate(_chunks(array, stored_dtype(spec).itemsize)):
+            offset += self._stage(target, offset, _padded(encode(chunk, spec, narrowing, where=where)), turn % 2)
+
+    def copy_out(self, encoder: Wgpu, group: tuple[Piece, ...]) -> Copied:
+        """Record the copies of one group of pieces into a staging buffer.
+
+        Args:
+            encoder: wgpu's command encoder, outside of any pass.
+            group: pieces that ``plan_reads`` put together.
+
+        Returns:
+            What ``finish`` needs once the encoder is submitted.
+
+        Raises:
+            OutOfMemory: no room for the staging buffer.
+
+        Source: WebGPU, section 13.4.
+        """
+        last = group[-1]
+        staging = self._staging(last.staged_at + _up(last.size_bytes, 8))
+        for piece in group:
+            itemsize = stored_dtype(piece.source.spec).itemsize
+            source = piece.source.allocation
+            encoder.copy_buffer_to_buffer(
+                source.buffer,
+                source.offset + piece.start * itemsize,
+                staging,
+                piece.staged_at,
+                _up(piece.size_bytes, 4),
+            )
+        return Copied(staging, group)
+
+    def start(self, copied: Copied) -> Wgpu:
+        """Ask for the staging buffer to be mapped, after the submission.
+
+        Args:
+            copied: what ``copy_out`` returned.
+
+        Returns:
+            wgpu's promise.
+
+        Source: WebGPU, section 5.3.
+        """
+        return copied.staging.map_async(MAP_MODE_READ)
+
+    def finish(self, copied: Copied, promise: Wgpu) -> None:
+        """Wait for a mapping and decode what it holds into the targets; called without the lock.
+
+        Args:
+            copied: what ``copy_out`` returned.
+            promise: what ``start`` returned.
+
+        Raises:
+            DeviceError: the device was lost or closed meanwhile.
+
+        Source: FORMAT, section 9.
+        """
+        self.wait(promise)
+        if copied.pieces:
+            _decode(copied, np.frombuffer(copied.staging.read_mapped(copy=False), np.uint8))
+        copied.staging.unmap()
+
+    def wait(self, promise: Wgpu) -> None:
+        """Wait for a mapping, looking up now and then whether the device is still there.
+
+        Args:
+            promise: wgpu's promise; where its device is destroyed meanwhile, nothing may ever resolve it.
+
+        Raises:
+            DeviceError: the device was lost or closed.
+
+        Source: wgpu-py 0.32: ``sync_wait`` waits for ever, and ``on_submitted_work_done`` does not work.
+        """
+        event = getattr(promise, "_thread_event", None)
+        while event is not None and not event.wait(_WAIT_SECONDS):
+            self._check()
+        promise.sync_wait()
+
+    def give_back(self, copied: Copied) -> None:
+        """Keep a staging buffer that was read and unmapped for the next read.
+
+        Args:
+            copied: what ``finish`` has finished.
+
+        Source: FORMAT, section 8.
+        """
+        size = copied.staging.size
+        if self._reads_bytes + size <= STAGED_READS_BYTES:
+            self._reads.setdefault(size, []).append(copied.staging)
+            self._reads_bytes += size
+
+    def marker(self, encoder: Wgpu) -> Copied:
+        """Record a small command whose staging buffer can be mapped once all earlier work is done.
+
+        Args:
+            encoder: wgpu's command encoder.
+
+        Returns:
+            A copy of nothing.
+
+        Source: GPU_NOTES, "Traps".
+        """
+        staging = self._staging(_SMALLEST_STAGING)
+        encoder.clear_buffer(staging, 0, 4)
+        return Copied(staging, ())
+
+    def trim(self) -> None:
+        """Drop every staging buffer."""
+        self._reads.clear()
+        self._reads_bytes = 0
+        self._writes.clear()
+
+    def _staging(self, size_bytes: int) -> Wgpu:
+        size = max(_SMALLEST_STAGING, 1 << (size_bytes - 1).bit_length())
+        ready = self._reads.get(size)
+        if ready:
+            self._reads_bytes -= size
+            return ready.pop()
+        return self._create(size, MAP_READ | COPY_DST, mapped=False)
+
+    def _write(self, target: Allocation, data: Array) -> None:
+        try:
+            self._device.queue.write_buffer(target.buffer, target.offset, data)
+        except Exception as error:
+            raise translate(error, "uploading") from error
+
+    def _stage(self, target: Allocation, offset: int, data: Array, turn: int) -> int:
+        """Write one chunk through a staging buffer; while the GPU copies it, the other one is filled."""
+        while len(self._writes) <= turn:
+            self._writes.append(self._create(CHUNK_BYTES, MAP_WRITE | COPY_SRC, mapped=True))
+        writes, self._writes = self._writes, []
+        staging = writes[turn]
+        if staging.map_state != "mapped":
+            self.wait(staging.map_async("WRITE"))
+        staging.write_mapped(data)
+        staging.unmap()
+        encoder = self._device.create_command_encoder()
+        encoder.copy_buffer_to_buffer(staging, 0, target.buffer, offset, data.nbytes)
+        self._device.queue.submit([encoder.finish()])
+        self._writes = writes
+        return data.nbytes
+
+    def _create(self, size_bytes: int, usage: int, *, mapped: bool) -> Wgpu:
+        try:
+            return self._device.create_buffer(size=size_bytes, usage=usage, mapped_at_creation=mapped)
+        except Exception as error:
+            raise translate(error, f"allocating a staging buffer of {size_bytes} bytes") from error
+
+
+def plan_reads(sources: Sequence[Source]) -> Iterator[tuple[Piece, ...]]:
+    """Cut reads into groups of at most 16 MiB, each one staging buffer and one mapping.
+
+    Args:
+        sources: what to read.
+
+    Yields:
+        Pieces in order, their places in the staging buffer multiples of 8.
+
+    Source: WebGPU, section 5.3: mapped ranges start at multiples of 8.
+    """
+    group: list[Piece] = []
+    used = 0
+    for source in sources:
+        itemsize = stored_dtype(source.spec).itemsize
+        start = 0
+        while start < source.spec.size:
+            if used >= CHUNK_BYTES:
+                yield tuple(group)
+                group, used = [], 0
+            count = min(source.spec.size - start, (CHUNK_BYTES - used) // itemsize)
+            group.append(Piece(source, start, count, used))
+            start += count
+            used = _up(used + count * itemsize, 8)
+    if group:
+        yield tuple(group)
+
+
+def _decode(copied: Copied, view: Array) -> None:
+    for piece in copied.pieces:
+        stored = view[piece.staged_at : piece.staged_at + piece.size_bytes].view(stored_dtype(piece.source.spec))
+        np.copyto(piece.source.target[piece.start : piece.start + piece.count], stored, casting="unsafe")
+
+
+def _chunks(array: Array, itemsize: int) -> Iterator[Array]:
+    """Flat pieces of at most 16 MiB encoded, without copying the whole of an array that is not contiguous."""
+    step = CHUNK_BYTES // itemsize
+    flat: Any = array.reshape(-1) if array.flags.c_contiguous or array.nbytes <= CHUNK_BYTES else array.flat
+    for start in range(0, array.size, step):
+        yield flat[start : start + step]
+
+
+def _padded(data: Array) -> Array:
+    """Round up to whole words with zeros: copies and writes take multiples of 4 bytes."""
+    missing = -data.nbytes % 4
+    if not missing:
+        return data
+    return np.concatenate([data.reshape(-1).view(np.uint8), np.zeros(missing, np.uint8)])
+
+
+def _up(value: int, multiple: int) -> int:
+    return -(-value // multiple) * multiple

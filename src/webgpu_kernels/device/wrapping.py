@@ -1,0 +1,80 @@
+"""Checks before somebody else's buffer becomes a tensor."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from webgpu_kernels.device.codec import encoded_bytes
+from webgpu_kernels.device.memory import Allocation
+from webgpu_kernels.device.seam import COMPUTE_STAGE, STORAGE, Wgpu, translate
+from webgpu_kernels.errors import ForeignTensor, LayoutError, LimitError, ShapeError, TensorDestroyed
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from webgpu_kernels.planning.spec import TensorSpec
+
+
+def wrap_buffer(
+    wgpu_device: Wgpu, buffer: Wgpu, spec: TensorSpec, offset: int, limits: Mapping[str, int]
+) -> Allocation:
+    """Check that a buffer can hold and bind a tensor.
+
+    Args:
+        wgpu_device: the device that will bind it.
+        buffer: wgpu's buffer.
+        spec: the tensor.
+        offset: where it starts, in bytes.
+        limits: the device's limits under WebGPU's names.
+
+    Returns:
+        An allocation that this library neither reuses nor frees.
+
+    Raises:
+        ForeignTensor, LayoutError, ShapeError, LimitError, TensorDestroyed: as for ``Device.wrap``.
+
+    Source: WebGPU, section 8.2.
+    """
+    size_bytes = encoded_bytes(spec)
+    _check_buffer(wgpu_device, buffer, offset, limits["minStorageBufferOffsetAlignment"])
+    if offset + size_bytes > buffer.size:
+        raise ShapeError(
+            "the tensor does not fit into the buffer",
+            where=str(spec),
+            expected=f"at most {max(0, buffer.size - offset)} bytes after the offset",
+            got=str(size_bytes),
+        )
+    if size_bytes > limits["maxStorageBufferBindingSize"]:
+        raise LimitError(
+            "the tensor is too large",
+            limit="maxStorageBufferBindingSize",
+            asked=size_bytes,
+            available=limits["maxStorageBufferBindingSize"],
+            where=str(spec),
+        )
+    _probe(wgpu_device, buffer, offset, size_bytes)
+    return Allocation(buffer, size_bytes, offset=offset, owned=False)
+
+
+def _check_buffer(wgpu_device: Wgpu, buffer: Wgpu, offset: int, alignment: int) -> None:
+    if getattr(buffer, "_device", wgpu_device) is not wgpu_device:
+        raise ForeignTensor("the buffer belongs to another wgpu device")
+    if not buffer.usage & STORAGE:
+        raise LayoutError("the buffer cannot be bound", expected="usage STORAGE", got=f"usage {buffer.usage:#x}")
+    if buffer.map_state != "unmapped":
+        raise LayoutError("the buffer is mapped", hint="Unmap it first")
+    if offset < 0 or offset % alignment:
+        raise LayoutError("the offset cannot be bound", expected=f"a multiple of {alignment}", got=str(offset))
+
+
+def _probe(wgpu_device: Wgpu, buffer: Wgpu, offset: int, size_bytes: int) -> None:
+    """Bind the buffer once: wgpu-py does not say whether it was destroyed, but a bind group does."""
+    entry = {"binding": 0, "visibility": COMPUTE_STAGE, "buffer": {"type": "storage"}}
+    try:
+        layout = wgpu_device.create_bind_group_layout(entries=[entry])
+        resource = {"buffer": buffer, "offset": offset, "size": size_bytes}
+        wgpu_device.create_bind_group(layout=layout, entries=[{"binding": 0, "resource": resource}])
+    except Exception as error:
+        if "has been destroyed" in str(error):
+            raise TensorDestroyed("the buffer was destroyed by its owner") from error
+        raise translate(error, "wrapping a buffer") from error
