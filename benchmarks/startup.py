@@ -1,6 +1,6 @@
 """Time of importing the library, loading a bundled package and making a first call, each in a fresh process.
 
-    python benchmarks/startup.py
+    python benchmarks/startup.py [STARTS]
 
 Interpreters with and without the library start in turns, so that both meet the same machine; medians are shown.
 """
@@ -56,12 +56,13 @@ STAGES = (
 def main() -> None:
     """Print both tables."""
     print(describe())
+    starts = int(sys.argv[1]) if len(sys.argv) > 1 else STARTS
     empty, importing = [], []
-    for _ in range(STARTS):
+    for _ in range(starts):
         empty.append(wall("pass"))
         importing.append(wall("import webgpu_kernels"))
     base, loaded = statistics.median(empty), statistics.median(importing)
-    numpy = statistics.median(wall("import numpy") for _ in range(STARTS)) - base
+    numpy = statistics.median(wall("import numpy") for _ in range(starts)) - base
     for name, seconds in (
         ("empty interpreter", base),
         ("with import webgpu_kernels", loaded),
