@@ -59,3 +59,11 @@ def test_lines_fit(page: Path) -> None:
     """Text is wrapped at 120 columns; table rows cannot be."""
     lines = page.read_text(encoding="utf-8").splitlines()
     assert [line for line in lines if len(line) > 120 and not line.startswith("|")] == []
+
+
+def test_the_reference_names_every_public_name() -> None:
+    """Whatever ``import webgpu_kernels`` promises stands in the API reference."""
+    import webgpu_kernels  # noqa: PLC0415 - the other tests of this module read files only
+
+    text = (ROOT / "docs" / "reference.md").read_text(encoding="utf-8")
+    assert [name for name in webgpu_kernels.__all__ if not re.search(rf"\b{name}\b", text)] == []
