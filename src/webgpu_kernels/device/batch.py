@@ -10,6 +10,7 @@ import weakref
 from typing import TYPE_CHECKING, Self
 
 from webgpu_kernels.device.encoding import Recorder, refuse_dead
+from webgpu_kernels.errors import ForkedProcessError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -40,14 +41,33 @@ class Batch:
         Raises:
             DeviceError: this thread has one open already, or the device cannot be used.
         """
-        self._device.enter_batch(self)
+        device = self._device
+        device.check()
+        device.refuse_in_batch("open a batch")
+        with device.lock:
+            device.open_batches += 1
+            device.threads.batch = self
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         """Submit the calls; after an exception submit none, and give back what they would have written."""
-        self._device.leave_batch(self, submit=kind is None)
+        device = self._device
+        if device.failure is ForkedProcessError:
+            return
+        submitted = False
+        with device.lock:
+            device.threads.batch = None
+            device.open_batches -= 1
+            try:
+                if kind is None:
+                    self._submit()
+                    submitted = True
+            finally:
+                self._release()
+                if not submitted:
+                    self._abandon()
 
     def record(self, bound: BoundSet, created: Iterable[Tensor]) -> None:
         """Keep a call; the caller holds the device's lock.
@@ -67,17 +87,21 @@ class Batch:
         self._created.extend(weakref.ref(tensor) for tensor in created)
         self._sets.append(bound)
 
-    def submit(self) -> None:
-        """Encode and submit every call; the caller holds the device's lock."""
+    def _submit(self) -> None:
+        device = self._device
+        device.check()
         refuse_dead(self._sets)
-        recorder = Recorder(self._device.wgpu_device, self._device.synchronize)
-        for bound in self._sets:
-            recorder.add(bound)
-        refuse_dead(self._sets)
-        recorder.submit()
+        recorder = Recorder(device.wgpu_device, device.synchronize)
+        try:
+            for bound in self._sets:
+                recorder.add(bound)
+            refuse_dead(self._sets)
+            recorder.submit()
+        except Exception as error:
+            raise device.failed(error, "submitting a batch") from error
 
-    def release(self) -> None:
-        """Let go of the memory that the calls use; the caller holds the device's lock."""
+    def _release(self) -> None:
+        """Let go of the memory that the calls use."""
         for allocation in self._pinned.values():
             if allocation.pending is self:
                 allocation.pending = None
@@ -85,7 +109,7 @@ class Batch:
         self._pinned.clear()
         self._sets.clear()
 
-    def abandon(self) -> None:
+    def _abandon(self) -> None:
         """Give back the outputs of calls that were not submitted: nothing was written to them."""
         for reference in self._created:
             tensor = reference()

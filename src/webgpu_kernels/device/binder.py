@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from webgpu_kernels.device.binding import BindingCache, BoundSet, Dispatch, Segment
-from webgpu_kernels.device.seam import COPY_DST, UNIFORM, Wgpu, translate
+from webgpu_kernels.device.failures import translate
+from webgpu_kernels.device.seam import COPY_DST, UNIFORM, Wgpu
 from webgpu_kernels.errors import LimitError, PlanError
 
 if TYPE_CHECKING:

@@ -1,6 +1,6 @@
 """A program compiled for a device: bind, encode, submit.
 
-A repeated call is found again by the keys of its tensors, and costs little more than encoding and submitting it by hand.
+A repeated call is found again by the keys of its tensors; it costs little more than encoding and submitting it by hand.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ class Executable:
             given = self._inputs(inputs)
             results = self._results(given, outputs)
             bound = self._bound(given, results)
-            batch = device.current_batch() if device.open_batches else None
+            batch = device.current_batch()
             if batch is None:
                 device.submit(bound)
             else:
@@ -162,7 +162,7 @@ class Executable:
         return bound
 
     def _inputs(self, inputs: Tensors) -> Sequence[Tensor]:
-        if isinstance(inputs, Mapping):
+        if type(inputs) is not tuple and isinstance(inputs, Mapping):
             return _by_name(inputs, self._input_names, self.program.where)
         if len(inputs) != len(self._input_names):
             raise MissingValueError(

@@ -68,8 +68,8 @@ def register(device: Device) -> None:
 def _after_fork_in_child() -> None:
     """Make the parent's devices refuse work here, and never release them.
 
-    The driver's threads are not in the child, so a device that is released there, at ``sys.exit`` say, waits for them for
-    ever. One reference too many keeps each device and all that it made as they are until the process ends.
+    The driver's threads are not in the child, so a device that is released there, at ``sys.exit`` say, waits for them
+    for ever. One reference too many keeps each device and all that it made as they are until the process ends.
     """
     forget_lock()
     _default.lock = threading.Lock()

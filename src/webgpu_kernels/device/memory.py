@@ -1,7 +1,7 @@
 """Device memory: allocations, and the pool that hands dropped ones out again.
 
 A warm call creates no buffer: the outputs that a caller dropped come back through the pool, most recent first, so a
-repeated call meets the same buffers and with them the same bind groups. The pool is bounded in bytes and can be emptied.
+repeated call meets the same buffers and with them the same bind groups. The pool is bounded and can be emptied.
 """
 
 from __future__ import annotations
@@ -10,7 +10,8 @@ from collections import deque
 from itertools import count
 from typing import TYPE_CHECKING, Final
 
-from webgpu_kernels.device.seam import TENSOR_USAGE, Wgpu, is_out_of_memory, translate
+from webgpu_kernels.device.failures import is_out_of_memory, translate
+from webgpu_kernels.device.seam import TENSOR_USAGE, Wgpu
 from webgpu_kernels.errors import LimitError
 
 if TYPE_CHECKING:

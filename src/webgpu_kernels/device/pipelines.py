@@ -6,7 +6,8 @@ from collections import OrderedDict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from webgpu_kernels.device.seam import COMPUTE_STAGE, Wgpu, is_lost, is_out_of_memory, translate
+from webgpu_kernels.device.failures import is_lost, is_out_of_memory, translate
+from webgpu_kernels.device.seam import COMPUTE_STAGE, Wgpu
 from webgpu_kernels.device.shader_check import check_workgroup
 from webgpu_kernels.device.wgsl_text import for_naga, shader_error
 from webgpu_kernels.errors import LimitError

@@ -1,7 +1,7 @@
-"""The one door to wgpu: loading it, asking it for adapters, and reading its errors.
+"""The one door to wgpu: loading it, and asking it for adapters.
 
 wgpu loads a native library and takes about 60 ms to import, so it is imported on first use. Everything above sees its
-objects as opaque values, and its errors as this library's own classes.
+objects as opaque values.
 """
 
 from __future__ import annotations
@@ -13,7 +13,8 @@ from contextlib import contextmanager
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
-from webgpu_kernels.errors import DeviceError, DeviceLost, ForkedProcessError, NoAdapterError, OutOfMemory
+from webgpu_kernels.device.failures import FORKED_HINT
+from webgpu_kernels.errors import ForkedProcessError, NoAdapterError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -37,7 +38,6 @@ INSTALL_HINT: Final = (
     "Install a Vulkan driver: on Debian and Ubuntu, apt-get install mesa-vulkan-drivers libvulkan1 "
     "gives one that runs on the CPU"
 )
-FORKED_HINT: Final = "Start workers with multiprocessing's 'spawn' or 'forkserver', or open the device after the fork"
 
 _instance_lock = threading.Lock()
 _instance_pid: int | None = None
@@ -107,72 +107,3 @@ def forget_lock() -> None:
     """Replace the instance lock in a forked child, where another thread may have held it."""
     global _instance_lock  # noqa: PLW0603 - see enumerate_adapters
     _instance_lock = threading.Lock()
-
-
-def is_lost(error: BaseException) -> bool:
-    """Tell whether an error of wgpu's means that its device is gone.
-
-    Args:
-        error: what wgpu raised.
-
-    Returns:
-        True for "Parent device is lost", and for the missing poll thread of a destroyed device.
-
-    Source: wgpu-py 0.32, which has no ``device.lost``.
-    """
-    text = str(error)
-    return "device is lost" in text or "Device lost" in text or "get_token" in text
-
-
-def is_out_of_memory(error: BaseException) -> bool:
-    """Tell whether an error of wgpu's means that an allocation failed.
-
-    Args:
-        error: what wgpu raised.
-
-    Returns:
-        True for a GPUOutOfMemoryError and for the validation error that ``create_buffer`` raises in its place.
-
-    Source: wgpu-py 0.32.
-    """
-    return "Not enough memory left" in str(error) or type(error).__name__ == "GPUOutOfMemoryError"
-
-
-def translate(error: BaseException, doing: str) -> DeviceError:
-    """Turn an error of wgpu's into one of this library's; the caller raises it ``from`` the original.
-
-    Args:
-        error: what wgpu raised.
-        doing: what was being done, for the message.
-
-    Returns:
-        DeviceLost, OutOfMemory or DeviceError.
-
-    Source: DESIGN, "wgpu-py facts".
-    """
-    if isinstance(error, DeviceError):
-        return error
-    if is_lost(error):
-        return DeviceLost(
-            f"the device was lost while {doing}", hint="Open a new one; default_device() does so by itself"
-        )
-    if is_out_of_memory(error):
-        return OutOfMemory(
-            f"the device has not enough memory left for {doing}", hint="Destroy tensors or trim its pool"
-        )
-    return DeviceError(f"wgpu failed while {doing} ({reason(error)})")
-
-
-def reason(error: BaseException) -> str:
-    """Return what wgpu's error says, in one line without its preamble.
-
-    Args:
-        error: what wgpu raised.
-
-    Returns:
-        The lines after "Caused by:", joined.
-
-    Source: wgpu-py 0.32.
-    """
-    text = str(error).partition("Caused by:")[2] or str(error)
-    return "; ".join(line.strip() for line in text.splitlines() if line.strip()) or type(error).__name__

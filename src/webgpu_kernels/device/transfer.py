@@ -1,7 +1,7 @@
 """Copies between numpy arrays and device memory.
 
-Small uploads go through the queue; large ones through two staging buffers of 16 MiB, because a large write_buffer doubles
-host memory, is slow, and loses the device where memory runs out inside it. Reads go through pooled mapped buffers.
+Small uploads go through the queue; large ones through two staging buffers of 16 MiB, because a large write_buffer
+doubles host memory, is slow, and loses the device where memory runs out inside it. Reads go through pooled buffers.
 """
 
 from __future__ import annotations
@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from webgpu_kernels.device.codec import Narrowing, encode, stored_dtype
-from webgpu_kernels.device.seam import COPY_DST, COPY_SRC, MAP_MODE_READ, MAP_READ, MAP_WRITE, Wgpu, translate
+from webgpu_kernels.device.failures import translate
+from webgpu_kernels.device.seam import COPY_DST, COPY_SRC, MAP_MODE_READ, MAP_READ, MAP_WRITE, Wgpu
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

@@ -1,8 +1,8 @@
 """Noticing that somebody else destroys a buffer or a device that is in use here.
 
-wgpu-native ends the process when it is given a destroyed buffer or a lost device to submit, and wgpu-py keeps no record
-of either. So ``destroy`` of an object that is shared with other code first tells those who use it, under their lock: the
-object cannot go away between a check and a submission.
+wgpu-native ends the process when it is given a destroyed buffer or a lost device to submit, and wgpu-py keeps no
+record of either. So ``destroy`` of an object that is shared with other code first tells those who use it, under their
+lock: the object cannot go away between a check and a submission.
 """
 
 from __future__ import annotations

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from webgpu_kernels.device.codec import encoded_bytes
+from webgpu_kernels.device.failures import translate
 from webgpu_kernels.device.memory import Allocation
-from webgpu_kernels.device.seam import COMPUTE_STAGE, STORAGE, Wgpu, translate
+from webgpu_kernels.device.seam import COMPUTE_STAGE, STORAGE, Wgpu
 from webgpu_kernels.errors import ForeignTensor, LayoutError, LimitError, ShapeError, TensorDestroyed
 
 if TYPE_CHECKING:

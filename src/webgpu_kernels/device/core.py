@@ -1,0 +1,164 @@
+"""What a device is made of, for the other modules of this package: its state, its lock and its submissions."""
+
+from __future__ import annotations
+
+import threading
+import weakref
+from typing import TYPE_CHECKING
+
+from webgpu_kernels.device.adapters import capabilities_of
+from webgpu_kernels.device.encoding import Recorder
+from webgpu_kernels.device.failures import describe_state, translate
+from webgpu_kernels.device.memory import Pool
+from webgpu_kernels.device.pipelines import Pipelines
+from webgpu_kernels.device.scratch import ScratchArena
+from webgpu_kernels.device.transfer import Transfers
+from webgpu_kernels.device.watching import watch
+from webgpu_kernels.errors import DeviceError, DeviceLost, ForkedProcessError, KernelError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from webgpu_kernels.device.batch import Batch
+    from webgpu_kernels.device.binding import BoundSet
+    from webgpu_kernels.device.executable import Executable
+    from webgpu_kernels.device.memory import Allocation
+    from webgpu_kernels.device.seam import Wgpu
+    from webgpu_kernels.planning.capabilities import Capabilities
+
+
+class DeviceCore:
+    """State, memory and queue of one device.
+
+    One lock guards every use of wgpu: between recording a command and submitting it no thread may destroy what it uses
+    (wgpu-native would end the process), and caches and pool change in step with the queue. Waiting for the GPU holds it
+    only where a program asks for that between two passes.
+
+    Args:
+        wgpu_device: wgpu's device.
+        pool_limit_bytes: how much memory of dropped tensors is kept.
+
+    Attributes:
+        wgpu_device: wgpu's device.
+        capabilities: features, limits and adapter facts in WebGPU's words.
+        name: the adapter's name.
+        lock: re-entrant; held around every use of wgpu.
+        failure: why the device cannot be used any more, or None.
+        open_batches: how many threads have a batch open.
+    """
+
+    def __init__(self, wgpu_device: Wgpu, pool_limit_bytes: int) -> None:
+        self.wgpu_device = wgpu_device
+        self.capabilities: Capabilities = capabilities_of(wgpu_device)
+        self.name = str(self.capabilities.adapter_info["device"])
+        self.lock = threading.RLock()
+        self.failure: type[DeviceError] | None = None
+        self.pool = Pool(wgpu_device, self.capabilities.limits, pool_limit_bytes)
+        self.pipelines = Pipelines(wgpu_device, self.capabilities.limits)
+        self.transfers = Transfers(wgpu_device, self.check)
+        self.scratch = ScratchArena(self.pool)
+        self.open_batches = 0
+        self.threads = threading.local()
+        self.executables: weakref.WeakSet[Executable] = weakref.WeakSet()
+        self._orphans: list[Executable] = []
+        watch(wgpu_device, self, self.lock)
+
+    @property
+    def adapter_info(self) -> Mapping[str, object]:
+        """WebGPU's adapter facts: vendor, architecture, device, description and more."""
+        return self.capabilities.adapter_info
+
+    @property
+    def usable(self) -> bool:
+        """Whether it is neither closed nor lost, nor another process's."""
+        return self.failure is None
+
+    def synchronize(self) -> None:
+        """Wait until everything that was submitted is done.
+
+        Raises:
+            DeviceError: the device cannot be used.
+
+        Source: GPU_NOTES, "Traps".
+        """
+        self.check()
+        with self.lock:
+            try:
+                recorder = Recorder(self.wgpu_device, self.synchronize)
+                copied = self.transfers.marker(recorder.encoder)
+                recorder.submit()
+                promise = self.transfers.start(copied)
+            except Exception as error:
+                raise self.failed(error, "waiting") from error
+        try:
+            self.transfers.finish(copied, promise)
+        except Exception as error:
+            raise self.failed(error, "waiting") from error
+        with self.lock:
+            self.transfers.give_back(copied)
+
+    def check(self) -> None:
+        """Raise where the device cannot be used: before taking its lock, which a forked child might never get."""
+        if self.failure is not None:
+            raise describe_state(self.failure)
+
+    def failed(self, error: BaseException, doing: str) -> KernelError:
+        """Translate an error of wgpu's, and remember a lost device."""
+        failure = translate(error, doing)
+        if isinstance(failure, DeviceLost) and self.failure is None:
+            self.failure = DeviceLost
+        return failure
+
+    def submit(self, bound: BoundSet) -> None:
+        """Encode and submit one call; the caller holds the lock. The shortest way for the commonest program."""
+        dispatches = bound.simple
+        try:
+            if dispatches is None:
+                recorder = Recorder(self.wgpu_device, self.synchronize)
+                recorder.add(bound)
+                recorder.submit()
+                return
+            encoder = self.wgpu_device.create_command_encoder()
+            compute = encoder.begin_compute_pass()
+            for pipeline, group, x, y, z in dispatches:
+                compute.set_pipeline(pipeline)
+                compute.set_bind_group(0, group)
+                compute.dispatch_workgroups(x, y, z)
+            compute.end()
+            self.wgpu_device.queue.submit([encoder.finish()])
+        except Exception as error:
+            raise self.failed(error, "submitting") from error
+
+    def current_batch(self) -> Batch | None:
+        """Return the batch that this thread has open."""
+        return getattr(self.threads, "batch", None) if self.open_batches else None
+
+    def refuse_in_batch(self, what: str) -> None:
+        """Raise where this thread has a batch open."""
+        if self.current_batch() is not None:
+            raise DeviceError(f"cannot {what} in an open batch", hint="Leave the batch first")
+
+    def watch_executable(self, executable: Executable) -> None:
+        """Remember an executable, weakly: closing drops its bind groups."""
+        self.executables.add(executable)
+
+    def give_back(self, allocation: Allocation) -> None:
+        """Take memory back at once, or when the batches that use it are submitted."""
+        if self.failure is None:
+            with self.lock:
+                self.pool.returned.append(allocation)
+                self.pool.collect()
+
+    def drop(self, allocation: Allocation) -> None:
+        """Take memory back at the next call; takes no lock, so that a destructor can use it anywhere."""
+        self.pool.returned.append(allocation)
+
+    def lose(self) -> None:
+        """Note that somebody destroys wgpu's device."""
+        if self.failure is None:
+            self.failure = DeviceLost
+
+    def orphan(self) -> None:
+        """Note that this process is a fork of the one that opened the device."""
+        self.failure = ForkedProcessError
+        self._orphans = list(self.executables)
