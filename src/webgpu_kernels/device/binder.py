@@ -110,14 +110,16 @@ class Binder:
             (scratch[entry.id].buffer, 0, entry.size_bytes) for entry in self._program.scratch if entry.zero_init
         )
         dispatches: list[Dispatch] = []
+        names: list[str] = []
         for index, step in enumerate(self._passes):
             if not _is_view(step, ranges):
                 dispatches.append(self._dispatch(index, step, ranges))
+                names.append(step.id)
             if step.submit_after:
-                yield Segment(clears, tuple(dispatches), waits=True)
-                clears, dispatches = (), []
+                yield Segment(clears, tuple(dispatches), tuple(names), waits=True)
+                clears, dispatches, names = (), [], []
         if dispatches:
-            yield Segment(clears, tuple(dispatches), waits=False)
+            yield Segment(clears, tuple(dispatches), tuple(names), waits=False)
 
     def _dispatch(self, index: int, step: ProgramPass, ranges: Mapping[tuple[str, str], Range]) -> Dispatch:
         where = f"{self._program.where}, pass {step.id}"

@@ -27,11 +27,13 @@ class Segment:
     Attributes:
         clears: (buffer, offset, bytes) to zero before it.
         dispatches: in order.
+        names: the pass id of each.
         waits: whether the work so far is submitted and waited for after it.
     """
 
     clears: tuple[tuple[Wgpu, int, int], ...]
     dispatches: tuple[Dispatch, ...]
+    names: tuple[str, ...]
     waits: bool
 
 

@@ -44,6 +44,7 @@ class DeviceCore:
         name: the adapter's name.
         lock: re-entrant; held around every use of wgpu.
         failure: why the device cannot be used any more, or None.
+        returned: where dropped tensors leave their memory, without a lock, for the next call to collect.
         open_batches: how many threads have a batch open.
     """
 
@@ -57,6 +58,7 @@ class DeviceCore:
         self.pipelines = Pipelines(wgpu_device, self.capabilities.limits)
         self.transfers = Transfers(wgpu_device, self.check)
         self.scratch = ScratchArena(self.pool)
+        self.returned = self.pool.returned
         self.open_batches = 0
         self.threads = threading.local()
         self.executables: weakref.WeakSet[Executable] = weakref.WeakSet()
@@ -149,9 +151,11 @@ class DeviceCore:
                 self.pool.returned.append(allocation)
                 self.pool.collect()
 
-    def drop(self, allocation: Allocation) -> None:
-        """Take memory back at the next call; takes no lock, so that a destructor can use it anywhere."""
-        self.pool.returned.append(allocation)
+    def expose(self, allocation: Allocation) -> None:
+        """Show a buffer to the caller: it is never handed out again, and may be destroyed by whoever sees it."""
+        with self.lock:
+            allocation.reusable = False
+            watch(allocation.buffer, allocation, self.lock)
 
     def lose(self) -> None:
         """Note that somebody destroys wgpu's device."""

@@ -12,6 +12,7 @@ from webgpu_kernels.device.binder import Binder
 from webgpu_kernels.device.binding import BindingCache, BoundSet
 from webgpu_kernels.device.reading import begin_read, end_read
 from webgpu_kernels.device.tensor import Tensor
+from webgpu_kernels.device.timing import medians, time_passes
 from webgpu_kernels.errors import ForeignTensor, LayoutError, MissingValueError, PlanError, ShapeError
 from webgpu_kernels.planning.spec import TensorSpec
 
@@ -39,10 +40,13 @@ class Executable:
         self._cache = BindingCache()
         self._input_names = tuple(use.name for use in program.inputs)
         self._output_names = tuple(use.name for use in program.outputs)
-        self._specs = tuple(spec_of(use) for use in program.outputs)
-        self._sizes = tuple(use.size_bytes for use in program.outputs)
+        self._arity = len(program.inputs)
         in_place = {name: index for index, name in enumerate(self._input_names)}
-        self._same_as_input = tuple(in_place.get(name, -1) for name in self._output_names)
+        self._plain = in_place.keys().isdisjoint(self._output_names)
+        self._makers = tuple(
+            (in_place.get(use.name, -1), device.pool.class_of(use.size_bytes), spec_of(use), use)
+            for use in program.outputs
+        )
 
     @classmethod
     def compile(cls, device: Device, program: Program) -> Executable:
@@ -91,14 +95,20 @@ class Executable:
         if device.failure is not None:
             device.check()
         with device.lock:
-            given = self._inputs(inputs)
-            results = self._results(given, outputs)
-            bound = self._bound(given, results)
-            batch = device.current_batch()
-            if batch is None:
-                device.submit(bound)
+            given = inputs if type(inputs) is tuple and len(inputs) == self._arity else self._inputs(inputs)
+            if outputs is None:
+                results = self._new_results(given)
+            elif type(outputs) is tuple and self._plain and len(outputs) == len(self._makers) and None not in outputs:
+                results = outputs
             else:
+                results = self._results(given, outputs)
+            bound = self._cache.find(tuple([tensor.key for tensor in (*given, *results)]))
+            if bound is None:
+                bound = self._bound(given, results)
+            if device.open_batches and (batch := device.current_batch()) is not None:
                 batch.record(bound, _created(results, given, outputs))
+            else:
+                device.submit(bound)
         return results
 
     def run_to_host(self, inputs: Tensors, outputs: Outputs | None = None) -> tuple[Array, ...]:
@@ -124,6 +134,50 @@ class Executable:
             bound = self._bound(given, results)
             reading = begin_read(self.device, results, bound)
         return end_read(self.device, reading)
+
+    def time(self, inputs: Tensors, outputs: Outputs | None = None, *, repeat: int = 5) -> Mapping[str, int]:
+        """Time each pass on the GPU, alone in a compute pass of its own.
+
+        Args:
+            inputs: as for ``run``.
+            outputs: as for ``run``.
+            repeat: how many runs; the first one of a device is slower than the rest.
+
+        Returns:
+            The median GPU time of each pass that runs, in nanoseconds, by pass id.
+
+        Raises:
+            DeviceError: the device has no timestamp queries, or a batch of this thread is open.
+
+        Source: WebGPU, section 20.4 "Timestamp query".
+        """
+        return medians(self.time_runs(inputs, outputs, repeat=repeat))
+
+    def time_runs(
+        self, inputs: Tensors, outputs: Outputs | None = None, *, repeat: int = 5
+    ) -> Mapping[str, tuple[int, ...]]:
+        """Time each pass on the GPU and return every run, for statistics of the caller's own.
+
+        Args:
+            inputs: as for ``run``.
+            outputs: as for ``run``.
+            repeat: how many runs.
+
+        Returns:
+            The GPU times of each pass that runs, in nanoseconds, by pass id.
+
+        Raises:
+            DeviceError: as for ``time``.
+
+        Source: WebGPU, section 20.4 "Timestamp query".
+        """
+        self.device.check()
+        self.device.refuse_in_batch("time passes")
+        with self.device.lock:
+            bound, results = self.bind(inputs, outputs)
+        times = time_passes(self.device, bound, repeat)
+        del results  # their memory must outlive the runs
+        return times
 
     def bind(self, inputs: Tensors, outputs: Outputs | None = None) -> tuple[BoundSet, tuple[Tensor, ...]]:
         """Bind tensors without running anything; the caller holds the device's lock.
@@ -173,24 +227,38 @@ class Executable:
             )
         return inputs
 
+    def _new_results(self, given: Sequence[Tensor]) -> tuple[Tensor, ...]:
+        """Make every output; the way of most calls, so what can be decided before is."""
+        device, pool = self.device, self.device.pool
+        if pool.returned:
+            pool.collect()
+        results = []
+        for source, size_class, spec, use in self._makers:
+            if source >= 0:
+                results.append(given[source])
+                continue
+            allocation = pool.reuse(size_class)
+            if allocation is None:
+                allocation = pool.acquire(use.size_bytes, use.name)
+            results.append(Tensor(device, spec, allocation, allocation.key(spec)))
+        return tuple(results)
+
     def _results(self, given: Sequence[Tensor], outputs: Outputs | None) -> tuple[Tensor, ...]:
-        if outputs is None:
-            return tuple([self._result(index, given, None) for index in range(len(self._specs))])
         if isinstance(outputs, Mapping):
             outputs = [outputs.get(name) for name in self._output_names]
+        if outputs is None or all(tensor is None for tensor in outputs):
+            return self._new_results(given)
         return tuple([self._result(index, given, tensor) for index, tensor in enumerate(outputs)])
 
     def _result(self, index: int, given: Sequence[Tensor], wanted: Tensor | None) -> Tensor:
-        source = self._same_as_input[index]
+        source, _, spec, use = self._makers[index]
         if source >= 0:
             if wanted is not None and wanted is not given[source]:
-                name = self._output_names[index]
-                raise PlanError(f"{name} is updated in place: give the same tensor", where=self.program.where)
+                raise PlanError(f"{use.name} is updated in place: give the same tensor", where=self.program.where)
             return given[source]
         if wanted is not None:
             return wanted
-        spec = self._specs[index]
-        allocation = self.device.pool.acquire(self._sizes[index], self._output_names[index])
+        allocation = self.device.pool.acquire(use.size_bytes, use.name)
         return Tensor(self.device, spec, allocation, allocation.key(spec))
 
     def _check(self, tensors: Sequence[Tensor], uses: Sequence[TensorUse]) -> None:

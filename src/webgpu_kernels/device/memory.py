@@ -36,28 +36,32 @@ class Allocation:
         buffer: wgpu's buffer.
         offset: where the range starts, in bytes; 0 but in a wrapped buffer.
         capacity: bytes from there that may be bound.
-        owned: whether this library made the buffer and may reuse it.
-        exposed: whether a caller has seen the buffer itself; then it is never handed out again.
+        owned: whether this library made the buffer.
+        reusable: whether the pool may hand it out again: not where a caller has seen the buffer itself.
         destroyed: the memory is gone.
         bound: the binding sets that hold it, dropped with it.
-        pins: open batches that will use it; it is not reused before they are submitted.
+        pins: open batches and reads that will use it; it is not reused before they are done.
         returned: its tensor is gone; it is reused once nothing pins it.
+        freed: when the pool took it back, in returns.
         pending: the open batch that writes it, or None.
     """
 
     __slots__ = (
         "__weakref__",
+        "_key",
+        "_keys",
+        "_spec",
         "bound",
         "buffer",
         "capacity",
         "destroyed",
-        "exposed",
-        "keys",
+        "freed",
         "offset",
         "owned",
         "pending",
         "pins",
         "returned",
+        "reusable",
         "uid",
     )
 
@@ -67,13 +71,16 @@ class Allocation:
         self.offset = offset
         self.capacity = capacity
         self.owned = owned
-        self.exposed = False
+        self.reusable = owned
         self.destroyed = False
         self.bound: set[BoundSet] = set()
-        self.keys: dict[object, int] = {}
         self.pins = 0
         self.returned = False
+        self.freed = 0
         self.pending: object | None = None
+        self._keys: dict[object, int] = {}
+        self._spec: object = None
+        self._key = 0
 
     def key(self, spec: object) -> int:
         """Return a number that stands for this memory seen as ``spec``, the same one every time.
@@ -86,11 +93,14 @@ class Allocation:
 
         Source: none; binding sets are found by it.
         """
-        key = self.keys.get(spec)
+        if spec is self._spec:
+            return self._key
+        key = self._keys.get(spec)
         if key is None:
-            if len(self.keys) >= _MAX_KEYS:
-                self.keys.clear()
-            key = self.keys[spec] = next(_uids)
+            if len(self._keys) >= _MAX_KEYS:
+                self._keys.clear()
+            key = self._keys[spec] = next(_uids)
+        self._spec, self._key = spec, key
         return key
 
     def unbind(self) -> None:
@@ -101,12 +111,14 @@ class Allocation:
     def lose(self) -> None:
         """Note that somebody else destroys the buffer."""
         self.destroyed = True
+        self.reusable = False
         self.unbind()
 
     def destroy(self) -> None:
         """Give the memory back to the driver, unless it belongs to somebody else."""
+        free = self.reusable
         self.lose()
-        if self.owned and not self.exposed:
+        if free:
             self.buffer.destroy()
 
 
@@ -127,8 +139,8 @@ class Pool:
         self.created = 0
         self.returned: deque[Allocation] = deque()
         self._live: dict[int, Allocation] = {}
-        self._free: dict[int, dict[int, Allocation]] = {}
-        self._order: dict[int, Allocation] = {}
+        self._free: dict[int, list[Allocation]] = {}
+        self._returns = count()
 
     def acquire(self, size_bytes: int, what: str) -> Allocation:
         """Hand out memory, reused where possible; its contents are undefined.
@@ -149,16 +161,31 @@ class Pool:
         if self.returned:
             self.collect()
         size_class = self.class_of(size_bytes)
-        stack = self._free.get(size_class)
-        if stack:
-            uid, allocation = stack.popitem()
-            del self._order[uid]
-            self.free_bytes -= allocation.capacity
-            allocation.returned = False
-            return allocation
+        reused = self.reuse(size_class)
+        if reused is not None:
+            return reused
         self._check(size_bytes, what)
         allocation = Allocation(self._create(size_class, what), size_class)
         self._live[allocation.uid] = allocation
+        return allocation
+
+    def reuse(self, size_class: int) -> Allocation | None:
+        """Hand out memory that was taken back, the last one first.
+
+        Args:
+            size_class: what ``class_of`` gave.
+
+        Returns:
+            An allocation, or None where there is none of that class.
+
+        Source: none.
+        """
+        stack = self._free.get(size_class)
+        if not stack:
+            return None
+        allocation = stack.pop()
+        allocation.returned = False
+        self.free_bytes -= size_class
         return allocation
 
     def class_of(self, size_bytes: int) -> int:
@@ -185,6 +212,8 @@ class Pool:
             allocation.returned = True
             if not allocation.pins:
                 self._recycle(allocation)
+        if self.free_bytes > self.limit_bytes:
+            self._shrink(self.limit_bytes)
 
     def unpin(self, allocation: Allocation) -> None:
         """Release one batch's hold on memory, and take it back where its tensor is gone.
@@ -198,20 +227,10 @@ class Pool:
         if allocation.returned and not allocation.pins:
             self._recycle(allocation)
 
-    def trim(self, keep_bytes: int = 0) -> None:
-        """Give unused buffers back to the driver, the longest unused first.
-
-        Args:
-            keep_bytes: how many bytes may stay.
-
-        Source: none.
-        """
+    def trim(self) -> None:
+        """Give every unused buffer back to the driver."""
         self.collect()
-        while self.free_bytes > keep_bytes:
-            uid, allocation = next(iter(self._order.items()))
-            del self._order[uid], self._free[allocation.capacity][uid], self._live[uid]
-            self.free_bytes -= allocation.capacity
-            allocation.destroy()
+        self._shrink(0)
 
     def close(self) -> None:
         """Destroy every buffer that this pool made, in use or not."""
@@ -219,20 +238,26 @@ class Pool:
             allocation.destroy()
         self._live.clear()
         self._free.clear()
-        self._order.clear()
         self.returned.clear()
         self.free_bytes = 0
 
     def _recycle(self, allocation: Allocation) -> None:
-        if allocation.destroyed or not allocation.owned or allocation.exposed:
+        if not allocation.reusable:
             self._live.pop(allocation.uid, None)
             allocation.destroy()
             return
-        self._free.setdefault(allocation.capacity, {})[allocation.uid] = allocation
-        self._order[allocation.uid] = allocation
+        allocation.freed = next(self._returns)
+        self._free.setdefault(allocation.capacity, []).append(allocation)
         self.free_bytes += allocation.capacity
-        if self.free_bytes > self.limit_bytes:
-            self.trim(self.limit_bytes)
+
+    def _shrink(self, keep_bytes: int) -> None:
+        """Destroy unused buffers, the longest unused first: the bottom of a stack is its oldest."""
+        while self.free_bytes > keep_bytes:
+            stack = min((stack for stack in self._free.values() if stack), key=lambda stack: stack[0].freed)
+            allocation = stack.pop(0)
+            self.free_bytes -= allocation.capacity
+            self._live.pop(allocation.uid, None)
+            allocation.destroy()
 
     def _check(self, size_bytes: int, what: str) -> None:
         for limit in ("maxStorageBufferBindingSize", "maxBufferSize"):

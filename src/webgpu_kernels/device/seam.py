@@ -107,3 +107,19 @@ def forget_lock() -> None:
     """Replace the instance lock in a forked child, where another thread may have held it."""
     global _instance_lock  # noqa: PLW0603 - see enumerate_adapters
     _instance_lock = threading.Lock()
+
+
+def timestamp_period_ns(wgpu_device: Wgpu) -> float:
+    """Return how long a tick of this device's timestamps is.
+
+    Args:
+        wgpu_device: wgpu's device.
+
+    Returns:
+        Nanoseconds; 1.0 where wgpu does not tell. WebGPU's timestamps are nanoseconds, wgpu-native's are raw ticks.
+
+    Source: wgpu-native, ``wgpuQueueGetTimestampPeriod``, which wgpu-py 0.32 does not wrap.
+    """
+    native = importlib.import_module("wgpu.backends.wgpu_native")
+    queue = getattr(wgpu_device.queue, "_internal", None)
+    return float(native.lib.wgpuQueueGetTimestampPeriod(queue)) if queue is not None else 1.0

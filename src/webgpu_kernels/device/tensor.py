@@ -35,7 +35,6 @@ class Tensor:
         self.spec = spec
         self.key = key
         self._allocation: Allocation | None = allocation
-        self._why_gone = "the tensor was destroyed"
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -71,7 +70,8 @@ class Tensor:
     def buffer(self) -> Wgpu:
         """Wgpu's buffer, for code that binds it by hand; once seen it is not reused by the pool."""
         allocation = self.allocation
-        allocation.exposed = True
+        if allocation.reusable:
+            self.device.expose(allocation)
         return allocation.buffer
 
     @property
@@ -144,6 +144,5 @@ class Tensor:
 
     def __del__(self) -> None:
         """Give the memory back without a lock: this may run anywhere, inside the pool too."""
-        allocation = getattr(self, "_allocation", None)
-        if allocation is not None:
-            self.device.drop(allocation)
+        if self._allocation is not None:
+            self.device.returned.append(self._allocation)
