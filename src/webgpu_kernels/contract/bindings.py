@@ -72,7 +72,7 @@ def read_bindings(node: Node, place: Place) -> tuple[Binding, ...]:
     """Read ``bindings`` of a pass.
 
     Args:
-        node: a non-empty list of handles, tensors, intermediates and inline entries.
+        node: a list of handles, tensors, intermediates and inline entries.
         place: the pass.
 
     Returns:
@@ -81,7 +81,7 @@ def read_bindings(node: Node, place: Place) -> tuple[Binding, ...]:
     Source: FORMAT section 6.
     """
     bindings: dict[str, Binding] = {}
-    for use in node.entries("bindings", least=1):
+    for use in node.entries("bindings"):
         entry = _entry(use, place)
         binding = resolve(entry, use, place) if entry else None
         if binding is None:

@@ -8,7 +8,7 @@ from typing import Final
 
 from webgpu_kernels.errors import Defect, ManifestError
 
-MAX_DEFECTS: Final = 1000
+MAX_DEFECTS: Final = 250
 _PLAIN_KEY: Final = re.compile(r"[A-Za-z_$][\w$-]*", re.ASCII)
 
 
@@ -33,6 +33,8 @@ def join(path: str, key: str | int) -> str:
 
 def show(value: object) -> str:
     """Return a value as JSON text of at most 60 characters."""
+    if isinstance(value, int) and abs(value) >= 1e21:
+        return repr(float(value))
     text = json.dumps(value, ensure_ascii=False, default=repr) if not isinstance(value, list | dict) else "…"
     return text if len(text) <= 60 else f"{text[:56]}…{text[-1]}"
 
@@ -50,6 +52,10 @@ def describe(value: object) -> str:
     return f"{kind} {show(value)}" if kind else f"a {type(value).__name__}"
 
 
+class TooManyDefects(Exception):
+    """Reading stops: a hostile document must not cost a message of a million lines."""
+
+
 class Report:
     """Collects the defects of one document."""
 
@@ -62,9 +68,13 @@ class Report:
         Args:
             node: where it is.
             message: what is wrong and what to do.
+
+        Raises:
+            TooManyDefects: these are enough.
         """
-        if len(self._found) < MAX_DEFECTS:
-            self._found.setdefault((node.path, message), node)
+        self._found.setdefault((node.path, message), node)
+        if len(self._found) >= MAX_DEFECTS:
+            raise TooManyDefects
 
     def raise_any(self, document: object, where: str) -> None:
         """Raise what was collected.
@@ -82,7 +92,7 @@ class Report:
         found.sort(key=lambda entry: entry[0])
         defects = [Defect(path=path, message=text + node.note) for _, path, text, node in found]
         if len(defects) == MAX_DEFECTS:
-            defects.append(Defect(path="", message=f"only the first {MAX_DEFECTS} defects are listed"))
+            defects.append(Defect(path="", message=f"reading stopped after {MAX_DEFECTS} defects"))
         raise ManifestError(defects, where=where or None)
 
 

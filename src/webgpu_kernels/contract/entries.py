@@ -76,6 +76,7 @@ def _read_element_type(fields: Fields) -> str | None:
     if text.startswith("$"):
         if fault := name_fault(text[1:]):
             node.fail(f"must be '$' and a name; {text[1:]!r} {fault}")
+            return None
     elif not WGSL_TYPE.fullmatch(text) or text.count("<") != text.count(">"):
         node.fail("must be a WGSL type such as f32 or vec4<f32>, or '$' and a name of the pass")
     return text

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from webgpu_kernels.contract.cursor import Node
 
 MAX_VARIANTS: Final = 4096
-MAX_VALUES: Final = 1_000_000
+MAX_VALUES: Final = 200_000
 _FAMILY_KEYS: Final = ("cases", "axes", "exclude", "variants", "description")
 _PLACEHOLDER: Final = re.compile(r"\{([A-Za-z_][A-Za-z0-9_]*)\}")
 
@@ -169,11 +169,11 @@ def _selections(node: Node | None, axes: dict[str, dict[str, Record]]) -> list[t
 def _fill(node: Node, filling: _Filling) -> object:
     filling.budget.values -= 1
     value = node.value
-    if isinstance(value, str):
-        whole = _PLACEHOLDER.fullmatch(value)
-        return _lookup(node, whole[1], filling) if whole else _fill_text(node, value, filling)
     if filling.budget.values < 0:
         return None
+    if isinstance(value, str):
+        whole = _PLACEHOLDER.fullmatch(value)
+        return _whole(node, whole[1], filling) if whole else _fill_text(node, value, filling)
     if isinstance(value, list):
         return _fill_list(node, value, filling)
     if isinstance(value, dict):
@@ -191,6 +191,19 @@ def _fill_list(node: Node, entries: list[object], filling: _Filling) -> list[obj
         elif value is not None:
             filled.extend(value)
     return filled
+
+
+def _whole(node: Node, name: str, filling: _Filling) -> object:
+    value = _lookup(node, name, filling)
+    filling.budget.values -= _size(value)
+    return value
+
+
+def _size(value: object) -> int:
+    """Count the values in a structure."""
+    if isinstance(value, dict):
+        return 1 + sum(map(_size, value.values()))
+    return 1 + sum(map(_size, value)) if isinstance(value, list) else 1
 
 
 def _lookup(node: Node, name: str, filling: _Filling) -> object:

@@ -92,7 +92,7 @@ class Names:
             return f"{start}: write dtypes.{name} or logicalDtypes.{name}, type variables are names in templates only"
         if name in self._hidden:
             return f"{start}: it is derived at {self._hidden[name].path}, which does not reach here"
-        if close := closest(name, sorted(self._known)):
+        if close := closest(name, (*sorted(self._derived), *NAMESPACES, *FUNCTIONS)):
             return f"{start}: did you mean {close!r}?"
         return f"{start}: there are derived names, {', '.join(NAMESPACES)} and functions"
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final, Literal
 
 from webgpu_kernels.contract.bindings import read_bindings
-from webgpu_kernels.contract.derive import read_derive
+from webgpu_kernels.contract.derive import derived_at, read_derive
 from webgpu_kernels.contract.fields import Fields
 from webgpu_kernels.contract.files import path_fault
 from webgpu_kernels.contract.formulas import ONE, number_or_text
@@ -117,8 +117,9 @@ def _read_index(fields: Fields, outer: tuple[str, ...]) -> str:
 
 def _read_pass(id_: str, fields: Fields, place: Place) -> Pass:
     node = fields.node
-    names = place.names.copy()
-    derive = read_derive(fields.get("derive"), names)
+    formulas = fields.get("derive")
+    names = place.names.copy(derived_at(formulas))
+    derive = read_derive(formulas, names)
     inner = replace(place, node=node, names=names)
     bindings = fields.need("bindings", "list what the shader reads and writes")
     read = read_bindings(bindings, inner) if bindings else ()
@@ -211,7 +212,8 @@ def _aliased(fields: Fields, key: str, ports: Mapping[str, object], bindings: tu
     target = bound.get(name, name)
     if target in ports:
         return target
-    node.fail(f"is no {key}: {alternatives(name, (*bound, *ports), what='tensors')}")
+    known = (*(name for name, target in bound.items() if target in ports), *ports)
+    node.fail(f"is no {key}: {alternatives(name, known, what=f'{key}s')}")
     return None
 
 

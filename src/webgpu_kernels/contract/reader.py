@@ -21,8 +21,8 @@ from typing import TYPE_CHECKING, Final
 
 from webgpu_kernels.contract.attributes import read_attributes, read_tunables
 from webgpu_kernels.contract.bindings import Contract, fail_arg
-from webgpu_kernels.contract.cursor import Node, Report
-from webgpu_kernels.contract.derive import read_derive
+from webgpu_kernels.contract.cursor import Node, Report, TooManyDefects
+from webgpu_kernels.contract.derive import derived_at, read_derive
 from webgpu_kernels.contract.document import checked
 from webgpu_kernels.contract.entries import Entry, read_entry
 from webgpu_kernels.contract.families import expand_variants
@@ -96,8 +96,12 @@ def read_manifest(data: object, *, where: str = "") -> Manifest:
     Source: FORMAT section 2.
     """
     report = Report()
-    plain = checked(Node(data, report))
-    manifest = _read(Fields(Node(plain, report), MANIFEST_KEYS, "a manifest"))
+    try:
+        plain = checked(Node(data, report))
+        manifest = _read(Fields(Node(plain, report), MANIFEST_KEYS, "a manifest"))
+    except TooManyDefects:
+        report.raise_any(data, where)
+        raise
     report.raise_any(data, where)
     return manifest
 
@@ -105,8 +109,9 @@ def read_manifest(data: object, *, where: str = "") -> Manifest:
 def _read(fields: Fields) -> Manifest:
     fields.text("$schema")
     types = read_type_constraints(fields.get("typeConstraints"))
-    names = Names((), frozenset(types))
-    derive = read_derive(fields.get("derive"), names)
+    formulas = fields.get("derive")
+    names = Names((), frozenset(types), derived_at(formulas))
+    derive = read_derive(formulas, names)
     inputs = read_inputs(fields.get("inputs"), types, names)
     outputs = read_outputs(fields.need("outputs", "declare what the kernel computes"), types, names, inputs)
     args = read_args(fields.get("args"), frozenset((*inputs, *outputs)))

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import difflib
 import re
+from itertools import islice
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+
+_MAX_COMPARED: Final = 200
 
 NAME: Final = re.compile(r"(?!__)[A-Za-z_][A-Za-z0-9_]*")
 VARIANT_ID: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_]*")
@@ -97,7 +100,9 @@ def closest(name: str, known: Iterable[str]) -> str | None:
 
     Source: DESIGN, errors say what to do.
     """
-    matches = difflib.get_close_matches(name, tuple(known), n=1, cutoff=0.7)
+    # Comparing is slow, and a hostile document could ask for much of it.
+    some = tuple(islice(known, _MAX_COMPARED)) if len(name) <= _MAX_COMPARED else ()
+    matches = difflib.get_close_matches(name, some, n=1, cutoff=0.7)
     return matches[0] if matches else None
 
 
@@ -114,7 +119,7 @@ def alternatives(name: str, known: Iterable[str], *, what: str) -> str:
 
     Source: DESIGN, errors say what to do.
     """
-    names = tuple(known)
+    names = tuple(dict.fromkeys(known))
     if close := closest(name, names):
         return f"did you mean {close!r}?"
     if not names:

@@ -1,0 +1,2 @@
+{% include "./inner.wgsl" %}
+// tail
