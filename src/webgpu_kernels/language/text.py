@@ -1,0 +1,274 @@
+"""Values as text: JavaScript's way of writing numbers, and the three ways in which this dialect writes a value.
+
+`plain_text` is what ``~`` and ``join`` use, `printed_text` what a template prints, `json_text` what lists and dicts
+print as and what the ``tojson`` filter gives.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from webgpu_kernels.errors import EvaluationError
+from webgpu_kernels.language.limits import MAX_NESTING, check_chars, spend, too_deep
+from webgpu_kernels.language.values import EXACT, NUMBERS, UNDEFINED, EdgeInteger, Keywords, Namespace, Value, kind
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_PLAIN_EXPONENTS: Final = range(-6, 21)
+
+
+def number_text(value: float) -> str:
+    """Return a number as JavaScript writes it: ``1e+21``, ``5e-7``, ``0`` for minus zero, ``Infinity``, ``NaN``."""
+    if type(value) is int and -EXACT <= value <= EXACT:
+        return str(value)
+    value = float(value)
+    if not math.isfinite(value):
+        return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
+    if value == 0:
+        return "0"
+    return _finite_text(value)
+
+
+def _finite_text(value: float) -> str:
+    # repr and JavaScript choose the same shortest digits and lay them out differently.
+    sign, digits, exponent = _decimal(repr(value))
+    if exponent in _PLAIN_EXPONENTS:
+        if exponent < 0:
+            return f"{sign}0.{'0' * (-exponent - 1)}{digits}"
+        whole = digits[: exponent + 1].ljust(exponent + 1, "0")
+        fraction = digits[exponent + 1 :]
+        return f"{sign}{whole}.{fraction}" if fraction else f"{sign}{whole}"
+    mantissa = f"{digits[0]}.{digits[1:]}" if len(digits) > 1 else digits
+    return f"{sign}{mantissa}e{'+' if exponent > 0 else '-'}{abs(exponent)}"
+
+
+def _decimal(text: str) -> tuple[str, str, int]:
+    sign = "-" if text[0] == "-" else ""
+    mantissa, _, power = text.lstrip("-").partition("e")
+    whole, _, fraction = mantissa.partition(".")
+    digits = (whole + fraction).lstrip("0")
+    leading = len(whole + fraction) - len(digits)
+    exponent = len(whole) - 1 - leading + int(power or 0)
+    return sign, digits.rstrip("0"), exponent
+
+
+def float_text(value: float) -> str:
+    """Return a Float as a template prints it: with ``.0`` where it is integral."""
+    if not value.is_integer():
+        return number_text(value)
+    if abs(value) >= 1e21:
+        return number_text(value)
+    return f"{value:.1f}"
+
+
+def joined(left: str, right: str) -> str:
+    """Return two strings as one, refusing a result that is too long."""
+    total = len(left) + len(right)
+    if total > 128:
+        check_chars(total)
+    text = left + right
+    return text if text.isascii() else whole_characters(text)
+
+
+def whole_characters(text: str) -> str:
+    """Join surrogate halves that have come to stand side by side, as UTF-16 strings do by themselves."""
+    if any("\ud800" <= c <= "\udfff" for c in text):
+        return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")
+    return text
+
+
+def plain_text(value: Value) -> str:
+    """Return a value as ``~`` writes it: Floats without ``.0``, a list as its entries with commas between.
+
+    Args:
+        value: any value but undefined and none, which operators refuse before.
+
+    Returns:
+        The text.
+
+    Raises:
+        EvaluationError: a function.
+        WorkLimitExceeded: the text is too long.
+
+    FORMAT section 3, Values and operators.
+    """
+    kind_of = type(value)
+    if kind_of is str:
+        return value  # type: ignore[no-any-return]
+    if kind_of is int or kind_of in NUMBERS:
+        return number_text(value)
+    if kind_of is bool:
+        return "true" if value else "false"
+    if kind_of is list or kind_of is tuple:
+        return _bounded(",", (_entry_text(v) for v in value))
+    if isinstance(value, dict):
+        return "[object Map]"
+    if value is None:
+        return "null"
+    if value is UNDEFINED:
+        return "undefined"
+    raise _function_text_error(value)
+
+
+def _bounded(separator: str, parts: Iterator[str]) -> str:
+    total = 0
+    taken = []
+    for part in parts:
+        total += len(part) + len(separator)
+        check_chars(total)
+        spend(1)
+        taken.append(part)
+    return whole_characters(separator.join(taken))
+
+
+def _entry_text(value: Value) -> str:
+    if value is None or value is UNDEFINED:
+        return "undefined"
+    return string_text(value)
+
+
+def string_text(value: Value) -> str:
+    """Return the text that a value's own conversion gives: what is printed, without a special case for none."""
+    kind_of = type(value)
+    if kind_of is str:
+        return value  # type: ignore[no-any-return]
+    if kind_of is float:
+        return float_text(value)
+    if kind_of is int or kind_of is EdgeInteger:
+        return number_text(value)
+    if kind_of is bool:
+        return "true" if value else "false"
+    if kind_of is list or isinstance(value, dict):
+        return json_text(value, _PRINTED)
+    if kind_of is tuple:
+        return json_text(value, _PRINTED)
+    raise _function_text_error(value)
+
+
+def _function_text_error(value: Value) -> EvaluationError:
+    return EvaluationError("a function has no text", got=kind(value), hint="Call it")
+
+
+def printed_text(value: Value) -> str:
+    """Return a value as ``{{ … }}`` prints it.
+
+    Args:
+        value: any value; none and undefined print nothing.
+
+    Returns:
+        The text.
+
+    Raises:
+        EvaluationError: a function, or a tuple.
+        WorkLimitExceeded: the text is too long.
+
+    FORMAT section 7, Printing.
+    """
+    if value is None or value is UNDEFINED:
+        return ""
+    return string_text(value)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JsonStyle:
+    """How to write JSON.
+
+    Attributes:
+        indent: spaces a level, or None for one line.
+        ascii_only: escape everything beyond ASCII.
+        sort_keys: write a dict's keys in order.
+        separators: between entries, and between a key and its value; None for the usual ones.
+        undefined: what an undefined entry is written as.
+    """
+
+    indent: int | None = None
+    ascii_only: bool = False
+    sort_keys: bool = False
+    separators: tuple[str, str] | None = None
+    undefined: str = "null"
+
+
+_PRINTED: Final = JsonStyle(undefined="undefined")
+
+
+def json_text(value: Value, style: JsonStyle) -> str:
+    """Return a value as JSON in this dialect's layout.
+
+    Args:
+        value: the value.
+        style: layout and escapes.
+
+    Returns:
+        The text; numbers without a finite value are ``null``.
+
+    Raises:
+        EvaluationError: a function or a tuple is in it.
+        WorkLimitExceeded: the text is too long, or the value nested too deeply.
+    """
+    parts: list[str] = []
+    _write_json(value, style, 0, parts, [0])
+    return "".join(parts)
+
+
+def _write_json(value: Value, style: JsonStyle, depth: int, out: list[str], size: list[int]) -> None:
+    if depth > MAX_NESTING:
+        raise too_deep("a value")
+    kind_of = type(value)
+    if kind_of is list:
+        _write_entries("[]", [(None, v) for v in value], style, depth, out, size)
+    elif kind_of in (dict, Namespace, Keywords):
+        keys = sorted(value, key=_utf16) if style.sort_keys else list(value)
+        _write_entries("{}", [(k, value[k]) for k in keys], style, depth, out, size)
+    else:
+        text = _scalar_json(value, style)
+        size[0] += len(text)
+        check_chars(size[0])
+        spend(1)
+        out.append(text)
+
+
+def _write_entries(
+    brackets: str,
+    entries: list[tuple[str | None, Value]],
+    style: JsonStyle,
+    depth: int,
+    out: list[str],
+    size: list[int],
+) -> None:
+    # An empty list keeps the line that its entries would be on.
+    line = "" if not style.indent else "\n" + " " * (style.indent * (depth + 1))
+    closing = "" if not style.indent else "\n" + " " * (style.indent * depth)
+    comma, colon = style.separators or (("," if style.indent else ", "), ": ")
+    out.append(brackets[0] + (line if entries or brackets == "[]" else ""))
+    for index, (key, entry) in enumerate(entries):
+        if index:
+            out.append(comma + line)
+        if key is not None:
+            out.append(_scalar_json(key, style) + colon)
+            size[0] += len(key)
+        size[0] += len(comma) + len(line)
+        _write_json(entry, style, depth + 1, out, size)
+    out.append(closing + brackets[1])
+
+
+def _scalar_json(value: Value, style: JsonStyle) -> str:
+    kind_of = type(value)
+    if kind_of is str:
+        return json.dumps(value, ensure_ascii=style.ascii_only).replace("\x7f", "\x7f")
+    if kind_of is bool:
+        return "true" if value else "false"
+    if kind_of in NUMBERS:
+        return number_text(value) if math.isfinite(value) else "null"
+    if value is None:
+        return "null"
+    if value is UNDEFINED:
+        return style.undefined
+    raise EvaluationError("a value cannot be written as JSON", got=kind(value))
+
+
+def _utf16(text: str) -> bytes:
+    return text.encode("utf-16-be", "surrogatepass")
