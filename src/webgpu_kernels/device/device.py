@@ -9,6 +9,7 @@ from webgpu_kernels.device.adapters import AdapterInfo, adapters, choose_adapter
 from webgpu_kernels.device.batch import Batch
 from webgpu_kernels.device.codec import as_array, encoded_bytes, make_spec
 from webgpu_kernels.device.core import DeviceCore
+from webgpu_kernels.device.encoding import Recorder
 from webgpu_kernels.device.failures import describe_state
 from webgpu_kernels.device.lifecycle import register
 from webgpu_kernels.device.memory import POOL_LIMIT_BYTES
@@ -147,6 +148,35 @@ class Device(DeviceCore):
         self.check()
         with self.lock:
             return self._new(spec, "empty")
+
+    def zeros(
+        self, shape: Sequence[int], dtype: object, layout: str | None = None, storage: str | None = None
+    ) -> Tensor:
+        """Make a tensor of zeros.
+
+        Args:
+            shape: dimensions, row-major.
+            dtype: a logical dtype's name or a numpy dtype.
+            layout: as for ``tensor``.
+            storage: as for ``tensor``.
+
+        Returns:
+            A tensor.
+
+        Raises:
+            DtypeError, ShapeError, LayoutError, LimitError, OutOfMemory, DeviceError: as for ``empty``.
+
+        Source: FORMAT, section 9.
+        """
+        tensor = self.empty(shape, dtype, layout, storage)
+        with self.lock:
+            try:
+                recorder = Recorder(self.wgpu_device, self.synchronize)
+                recorder.encoder.clear_buffer(tensor.allocation.buffer, 0, tensor.nbytes)
+                recorder.submit()
+            except Exception as error:
+                raise self.failed(error, "clearing") from error
+        return tensor
 
     def wrap(  # noqa: PLR0917 - the API's own order
         self,

@@ -29,7 +29,7 @@ class Recorder:
 
     @property
     def encoder(self) -> Wgpu:
-        """Wgpu's encoder, outside of any pass."""
+        """The command encoder, outside of any pass."""
         if self._compute is not None:
             self._compute.end()
             self._compute = None

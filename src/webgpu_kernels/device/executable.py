@@ -6,7 +6,7 @@ A repeated call is found again by the keys of its tensors; it costs little more 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from webgpu_kernels.device.binder import Binder
 from webgpu_kernels.device.binding import BindingCache, BoundSet
@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 
 Tensors: TypeAlias = Sequence[Tensor] | Mapping[str, Tensor]
 Outputs: TypeAlias = Sequence[Tensor | None] | Mapping[str, Tensor]
+
+_SEQUENCES: Final = (tuple, list)
+"""Recognised by type: asking whether something is a Mapping costs more than the rest of a warm call's checks."""
 
 
 class Executable:
@@ -95,10 +98,10 @@ class Executable:
         if device.failure is not None:
             device.check()
         with device.lock:
-            given = inputs if type(inputs) is tuple and len(inputs) == self._arity else self._inputs(inputs)
+            given = inputs if type(inputs) in _SEQUENCES and len(inputs) == self._arity else self._inputs(inputs)
             if outputs is None:
                 results = self._new_results(given)
-            elif type(outputs) is tuple and self._plain and len(outputs) == len(self._makers) and None not in outputs:
+            elif self._plain and type(outputs) is tuple and len(outputs) == len(self._makers) and None not in outputs:
                 results = outputs
             else:
                 results = self._results(given, outputs)
@@ -216,7 +219,7 @@ class Executable:
         return bound
 
     def _inputs(self, inputs: Tensors) -> Sequence[Tensor]:
-        if type(inputs) is not tuple and isinstance(inputs, Mapping):
+        if isinstance(inputs, Mapping):
             return _by_name(inputs, self._input_names, self.program.where)
         if len(inputs) != len(self._input_names):
             raise MissingValueError(

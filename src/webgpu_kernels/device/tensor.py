@@ -68,7 +68,7 @@ class Tensor:
 
     @property
     def buffer(self) -> Wgpu:
-        """Wgpu's buffer, for code that binds it by hand; once seen it is not reused by the pool."""
+        """The buffer as wgpu has it, for code that binds it by hand; once seen it is not reused by the pool."""
         allocation = self.allocation
         if allocation.reusable:
             self.device.expose(allocation)
@@ -87,7 +87,7 @@ class Tensor:
             TensorDestroyed: there is none any more.
         """
         if self._allocation is None:
-            raise TensorDestroyed(self._why_gone, where=repr(self.spec))
+            raise TensorDestroyed(self._why_gone, where=str(self.spec))
         if self._allocation.destroyed:
             raise TensorDestroyed("the tensor's buffer was destroyed by its owner", where=str(self.spec))
         return self._allocation
