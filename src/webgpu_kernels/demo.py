@@ -23,7 +23,9 @@ if TYPE_CHECKING:
 
 OP_ID: Final = "com.microsoft.SkipGroupNorm"
 SHAPE: Final = (2, 64, 64, 320)
-ATTRS: Final = {"groups": 32, "activation": 1, "epsilon": 1e-5, "channels_last": 1}
+GROUPS: Final = 32
+EPSILON: Final = 1e-5
+ATTRS: Final = {"groups": GROUPS, "activation": 1, "epsilon": EPSILON, "channels_last": 1}
 OUTPUTS: Final = ("Y", "S")
 REPETITIONS: Final = 7
 WIDTH: Final = 80
@@ -72,7 +74,7 @@ def _run(device: wk.Device, kernel: Kernel) -> int:
         print("this device has no float16 (feature shader-f16), so the tensors are float32")
     x = inputs["X"]
     print("\nthe end of a Stable Diffusion residual block: S = X + skip + bias, then group")
-    print(f"normalisation and SiLU; {x.dtype} {list(x.shape)} (N, H, W, C), {ATTRS['groups']} groups")
+    print(f"normalisation and SiLU; {x.dtype} {list(x.shape)} (N, H, W, C), {GROUPS} groups")
     start = time.perf_counter()
     call = kernel.prepare(inputs, attrs=ATTRS, outputs=OUTPUTS, device=device)
     compile_ms = (time.perf_counter() - start) * 1e3
@@ -174,10 +176,10 @@ def tolerances(expected: Mapping[str, Array], inputs: Mapping[str, Array]) -> di
     """
     dtype = inputs["X"].dtype
     ulp = np.spacing(np.abs(expected["S"]).astype(dtype)).astype(np.float64)
-    batch, groups, channels = SHAPE[0], ATTRS["groups"], SHAPE[-1]
-    grouped = expected["S"].reshape(batch, -1, groups, channels // groups)
-    deviation = np.sqrt(grouped.var(axis=(1, 3)) + ATTRS["epsilon"])
-    scale = np.abs(inputs["gamma"]) / np.repeat(deviation, channels // groups, axis=-1)[:, None, None, :]
+    per_group = SHAPE[-1] // GROUPS
+    grouped = expected["S"].reshape(SHAPE[0], -1, GROUPS, per_group)
+    deviation = np.sqrt(grouped.var(axis=(1, 3)) + EPSILON)
+    scale = np.abs(inputs["gamma"]) / np.repeat(deviation, per_group, axis=-1)[:, None, None, :]
     base, relative = (1e-4, 2.0**-9) if dtype == np.float16 else (3e-5, 1e-5)
     return {"Y": base + relative * np.abs(expected["Y"]) + 2 * ulp * scale, "S": ulp}
 
