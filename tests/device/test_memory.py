@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from webgpu_kernels.device.failures import translate
 from webgpu_kernels.device.memory import Allocation, Pool
 from webgpu_kernels.errors import DeviceError, LimitError, OutOfMemory
 
@@ -42,7 +43,7 @@ def fake() -> FakeDevice:
 
 @pytest.fixture
 def pool(fake: FakeDevice) -> Pool:
-    return Pool(fake, LIMITS, 4096)
+    return Pool(fake, LIMITS, 4096, translate)
 
 
 def test_dropped_memory_comes_back_last_first(pool: Pool) -> None:
@@ -101,7 +102,7 @@ def test_memory_that_a_caller_has_seen_is_not_reused(pool: Pool) -> None:
 @pytest.mark.parametrize("limit", ["maxStorageBufferBindingSize", "maxBufferSize"])
 def test_more_than_a_limit_is_refused_before_allocation(fake: FakeDevice, limit: str) -> None:
     """The error says which limit, how much was asked and how much there is."""
-    pool = Pool(fake, {**LIMITS, limit: 1024}, 4096)
+    pool = Pool(fake, {**LIMITS, limit: 1024}, 4096, translate)
     with pytest.raises(LimitError) as caught:
         pool.acquire(2048, "input x")
     assert str(caught.value) == f"input x: the tensor is too large: needs 2048, the device's {limit} is 1024"

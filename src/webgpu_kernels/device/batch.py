@@ -92,13 +92,11 @@ class Batch:
         device.check()
         refuse_dead(self._sets)
         recorder = Recorder(device.wgpu_device, device.synchronize)
-        try:
+        with device.translating("submitting a batch"):
             for bound in self._sets:
                 recorder.add(bound)
             refuse_dead(self._sets)
             recorder.submit()
-        except Exception as error:
-            raise device.failed(error, "submitting a batch") from error
 
     def _release(self) -> None:
         """Let go of the memory that the calls use."""

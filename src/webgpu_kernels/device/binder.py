@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from webgpu_kernels.device.binding import BindingCache, BoundSet, Dispatch, Segment
-from webgpu_kernels.device.failures import translate
 from webgpu_kernels.device.seam import COPY_DST, UNIFORM, Wgpu
 from webgpu_kernels.errors import LimitError, PlanError
 
@@ -139,7 +138,7 @@ class Binder:
         try:
             return self._device.wgpu_device.create_bind_group(layout=pipeline.group_layout, entries=entries)
         except Exception as error:
-            raise translate(error, f"binding {where}") from error
+            raise self._device.failed(error, f"binding {where}") from error
 
 
 def _is_view(step: ProgramPass, ranges: Mapping[tuple[str, str], Range]) -> bool:
@@ -205,7 +204,7 @@ def _uniform_buffer(device: Device, data: bytearray) -> Wgpu:
         buffer.write_mapped(data)
         buffer.unmap()
     except Exception as error:
-        raise translate(error, "allocating uniforms") from error
+        raise device.failed(error, "allocating uniforms") from error
     return buffer
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import weakref
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from webgpu_kernels.device.adapters import capabilities_of
@@ -17,7 +18,7 @@ from webgpu_kernels.device.watching import watch
 from webgpu_kernels.errors import DeviceError, DeviceLost, ForkedProcessError, KernelError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from webgpu_kernels.device.batch import Batch
     from webgpu_kernels.device.binding import BoundSet
@@ -54,9 +55,9 @@ class DeviceCore:
         self.name = str(self.capabilities.adapter_info["device"])
         self.lock = threading.RLock()
         self.failure: type[DeviceError] | None = None
-        self.pool = Pool(wgpu_device, self.capabilities.limits, pool_limit_bytes)
-        self.pipelines = Pipelines(wgpu_device, self.capabilities.limits)
-        self.transfers = Transfers(wgpu_device, self.check)
+        self.pool = Pool(wgpu_device, self.capabilities.limits, pool_limit_bytes, self.failed)
+        self.pipelines = Pipelines(wgpu_device, self.capabilities.limits, self.failed)
+        self.transfers = Transfers(wgpu_device, self.check, self.failed)
         self.scratch = ScratchArena(self.pool)
         self.returned = self.pool.returned
         self.open_batches = 0
@@ -84,18 +85,13 @@ class DeviceCore:
         Source: GPU_NOTES, "Traps".
         """
         self.check()
-        with self.lock:
-            try:
-                recorder = Recorder(self.wgpu_device, self.synchronize)
-                copied = self.transfers.marker(recorder.encoder)
-                recorder.submit()
-                promise = self.transfers.start(copied)
-            except Exception as error:
-                raise self.failed(error, "waiting") from error
-        try:
+        with self.lock, self.translating("waiting"):
+            recorder = Recorder(self.wgpu_device, self.synchronize)
+            copied = self.transfers.marker(recorder.encoder)
+            recorder.submit()
+            promise = self.transfers.start(copied)
+        with self.translating("waiting"):
             self.transfers.finish(copied, promise)
-        except Exception as error:
-            raise self.failed(error, "waiting") from error
         with self.lock:
             self.transfers.give_back(copied)
 
@@ -104,22 +100,33 @@ class DeviceCore:
         if self.failure is not None:
             raise describe_state(self.failure)
 
-    def failed(self, error: BaseException, doing: str) -> KernelError:
+    def failed(self, error: BaseException, doing: str) -> DeviceError:
         """Translate an error of wgpu's, and remember a lost device."""
         failure = translate(error, doing)
         if isinstance(failure, DeviceLost) and self.failure is None:
             self.failure = DeviceLost
         return failure
 
+    @contextmanager
+    def translating(self, doing: str) -> Iterator[None]:
+        """Translate wgpu's errors of a block; this library's own pass."""
+        try:
+            yield
+        except KernelError:
+            raise
+        except Exception as error:
+            raise self.failed(error, doing) from error
+
     def submit(self, bound: BoundSet) -> None:
         """Encode and submit one call; the caller holds the lock. The shortest way for the commonest program."""
         dispatches = bound.simple
-        try:
-            if dispatches is None:
+        if dispatches is None:
+            with self.translating("submitting"):
                 recorder = Recorder(self.wgpu_device, self.synchronize)
                 recorder.add(bound)
                 recorder.submit()
-                return
+            return
+        try:
             encoder = self.wgpu_device.create_command_encoder()
             compute = encoder.begin_compute_pass()
             for pipeline, group, x, y, z in dispatches:

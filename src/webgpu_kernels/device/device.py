@@ -121,7 +121,8 @@ class Device(DeviceCore):
         self.check()
         with self.lock:
             tensor = self._new(spec, where)
-            self.transfers.upload(tensor.allocation, elements, spec, narrowing, where)
+            with self.translating(f"uploading {where}"):
+                self.transfers.upload(tensor.allocation, elements, spec, narrowing, where)
         return tensor
 
     def empty(
@@ -169,13 +170,10 @@ class Device(DeviceCore):
         Source: FORMAT, section 9.
         """
         tensor = self.empty(shape, dtype, layout, storage)
-        with self.lock:
-            try:
-                recorder = Recorder(self.wgpu_device, self.synchronize)
-                recorder.encoder.clear_buffer(tensor.allocation.buffer, 0, tensor.nbytes)
-                recorder.submit()
-            except Exception as error:
-                raise self.failed(error, "clearing") from error
+        with self.lock, self.translating("clearing"):
+            recorder = Recorder(self.wgpu_device, self.synchronize)
+            recorder.encoder.clear_buffer(tensor.allocation.buffer, 0, tensor.nbytes)
+            recorder.submit()
         return tensor
 
     def wrap(  # noqa: PLR0917 - the API's own order
@@ -213,7 +211,7 @@ class Device(DeviceCore):
         spec = make_spec(tuple(shape), dtype, layout=layout, storage=storage)
         self.check()
         with self.lock:
-            allocation = wrap_buffer(self.wgpu_device, buffer, spec, offset, self.capabilities.limits)
+            allocation = wrap_buffer(self, buffer, spec, offset)
             watch(buffer, allocation, self.lock)
             return Tensor(self, spec, allocation, allocation.key(spec))
 

@@ -6,7 +6,7 @@ A repeated call is found again by the keys of its tensors; it costs little more 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from webgpu_kernels.device.binder import Binder
 from webgpu_kernels.device.binding import BindingCache, BoundSet
@@ -23,9 +23,6 @@ if TYPE_CHECKING:
 
 Tensors: TypeAlias = Sequence[Tensor] | Mapping[str, Tensor]
 Outputs: TypeAlias = Sequence[Tensor | None] | Mapping[str, Tensor]
-
-_SEQUENCES: Final = (tuple, list)
-"""Recognised by type: asking whether something is a Mapping costs more than the rest of a warm call's checks."""
 
 
 class Executable:
@@ -97,8 +94,12 @@ class Executable:
         device = self.device
         if device.failure is not None:
             device.check()
+        # Types are compared: asking whether something is a Mapping costs more than all other checks of a warm call.
         with device.lock:
-            given = inputs if type(inputs) in _SEQUENCES and len(inputs) == self._arity else self._inputs(inputs)
+            if (type(inputs) is list or type(inputs) is tuple) and len(inputs) == self._arity:
+                given: Sequence[Tensor] = inputs
+            else:
+                given = self._inputs(inputs)
             if outputs is None:
                 results = self._new_results(given)
             elif self._plain and type(outputs) is tuple and len(outputs) == len(self._makers) and None not in outputs:

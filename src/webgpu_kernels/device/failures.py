@@ -6,12 +6,15 @@ wgpu-py reports a lost device and a failed allocation as validation errors, told
 from __future__ import annotations
 
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeAlias
 
-from webgpu_kernels.errors import DeviceClosed, DeviceError, DeviceLost, ForkedProcessError, KernelError, OutOfMemory
+from webgpu_kernels.errors import DeviceClosed, DeviceError, DeviceLost, ForkedProcessError, OutOfMemory
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
+
+    Failed: TypeAlias = Callable[[BaseException, str], DeviceError]
+    """``DeviceCore.failed``: translates an error, and remembers a lost device."""
 
 FORKED_HINT: Final = "Start workers with multiprocessing's 'spawn' or 'forkserver', or open the device after the fork"
 REOPEN_HINT: Final = "Open a new one; default_device() does so by itself"
@@ -69,7 +72,7 @@ def is_out_of_memory(error: BaseException) -> bool:
     return "Not enough memory left" in str(error) or type(error).__name__ == "GPUOutOfMemoryError"
 
 
-def translate(error: BaseException, doing: str) -> KernelError:
+def translate(error: BaseException, doing: str) -> DeviceError:
     """Turn an error of wgpu's into one of this library's; the caller raises it ``from`` the original.
 
     Args:
@@ -77,12 +80,10 @@ def translate(error: BaseException, doing: str) -> KernelError:
         doing: what was being done, for the message.
 
     Returns:
-        DeviceLost, OutOfMemory or DeviceError; an error of this library's own as it is.
+        DeviceLost, OutOfMemory or DeviceError.
 
     Source: DESIGN, "wgpu-py facts".
     """
-    if isinstance(error, KernelError):
-        return error
     if is_lost(error):
         return DeviceLost(f"the device was lost while {doing}", hint=REOPEN_HINT)
     if is_out_of_memory(error):

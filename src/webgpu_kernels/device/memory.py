@@ -10,7 +10,7 @@ from collections import deque
 from itertools import count
 from typing import TYPE_CHECKING, Final
 
-from webgpu_kernels.device.failures import is_out_of_memory, translate
+from webgpu_kernels.device.failures import is_out_of_memory
 from webgpu_kernels.device.seam import TENSOR_USAGE, Wgpu
 from webgpu_kernels.errors import LimitError
 
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from webgpu_kernels.device.binding import BoundSet
+    from webgpu_kernels.device.failures import Failed
 
 POOL_LIMIT_BYTES: Final = 1 << 30
 """Bytes of dropped buffers that a device keeps for the next calls."""
@@ -129,10 +130,12 @@ class Pool:
         wgpu_device: where buffers are made.
         limits: the device's limits under WebGPU's names.
         limit_bytes: how many bytes of unused buffers are kept.
+        failed: translates wgpu's errors.
     """
 
-    def __init__(self, wgpu_device: Wgpu, limits: Mapping[str, int], limit_bytes: int) -> None:
+    def __init__(self, wgpu_device: Wgpu, limits: Mapping[str, int], limit_bytes: int, failed: Failed) -> None:
         self._device = wgpu_device
+        self._failed = failed
         self._limits = limits
         self.limit_bytes = limit_bytes
         self.free_bytes = 0
@@ -275,12 +278,12 @@ class Pool:
             return self._create_once(size_bytes)
         except Exception as error:
             if not is_out_of_memory(error):
-                raise translate(error, f"allocating {size_bytes} bytes for {what}") from error
+                raise self._failed(error, f"allocating {size_bytes} bytes for {what}") from error
         self.trim()
         try:
             return self._create_once(size_bytes)
         except Exception as error:
-            raise translate(error, f"allocating {size_bytes} bytes for {what}") from error
+            raise self._failed(error, f"allocating {size_bytes} bytes for {what}") from error
 
     def _create_once(self, size_bytes: int) -> Wgpu:
         self.created += 1

@@ -6,7 +6,7 @@ from collections import OrderedDict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from webgpu_kernels.device.failures import is_lost, is_out_of_memory, translate
+from webgpu_kernels.device.failures import is_lost, is_out_of_memory
 from webgpu_kernels.device.seam import COMPUTE_STAGE, Wgpu
 from webgpu_kernels.device.shader_check import check_workgroup
 from webgpu_kernels.device.wgsl_text import for_naga, shader_error
@@ -15,6 +15,7 @@ from webgpu_kernels.errors import LimitError
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from webgpu_kernels.device.failures import Failed
     from webgpu_kernels.planning.program import ProgramPass
 
 MAX_PIPELINES: Final = 256
@@ -38,10 +39,12 @@ class Pipelines:
     Args:
         wgpu_device: where they are made.
         limits: the device's limits under WebGPU's names.
+        failed: translates wgpu's errors.
     """
 
-    def __init__(self, wgpu_device: Wgpu, limits: Mapping[str, int]) -> None:
+    def __init__(self, wgpu_device: Wgpu, limits: Mapping[str, int], failed: Failed) -> None:
         self._device = wgpu_device
+        self._failed = failed
         self._limits = limits
         self._pipelines: OrderedDict[tuple[str, Layout], Pipeline] = OrderedDict()
 
@@ -95,7 +98,7 @@ class Pipelines:
             )
         except Exception as error:
             if is_lost(error) or is_out_of_memory(error):
-                raise translate(error, f"compiling {place}") from error
+                raise self._failed(error, f"compiling {place}") from error
             raise shader_error(error, program_pass, where=where) from error
         return Pipeline(pipeline, group_layout)
 

@@ -71,13 +71,11 @@ def begin_read(device: Device, tensors: Sequence[Tensor], bound: BoundSet | None
     ]
     reading = Reading(tuple(tensors), arrays, held, deque(plan_reads(sources)), deque())
     recorder = Recorder(device.wgpu_device, device.synchronize)
-    try:
+    with device.translating("reading"):
         if bound is not None:
             refuse_dead((bound,))
             recorder.add(bound)
         _submit_group(device, reading, recorder)
-    except Exception as error:
-        raise device.failed(error, "reading") from error
     for allocation in held:
         allocation.pins += 1
     return reading
@@ -99,20 +97,23 @@ def end_read(device: Device, reading: Reading) -> tuple[Array, ...]:
     Source: FORMAT, section 9.
     """
     try:
-        while reading.started:
-            if reading.groups and len(reading.started) < _IN_FLIGHT:
-                _submit_next(device, reading)
-            copied, promise = reading.started.popleft()
-            device.transfers.finish(copied, promise)
-            with device.lock:
-                device.transfers.give_back(copied)
-    except Exception as error:
-        raise device.failed(error, "reading") from error
+        with device.translating("reading"):
+            _finish_groups(device, reading)
     finally:
         with device.lock:
             for allocation in reading.held:
                 device.pool.unpin(allocation)
     return reading.arrays
+
+
+def _finish_groups(device: Device, reading: Reading) -> None:
+    while reading.started:
+        if reading.groups and len(reading.started) < _IN_FLIGHT:
+            _submit_next(device, reading)
+        copied, promise = reading.started.popleft()
+        device.transfers.finish(copied, promise)
+        with device.lock:
+            device.transfers.give_back(copied)
 
 
 def _submit_next(device: Device, reading: Reading) -> None:

@@ -59,12 +59,9 @@ def time_passes(device: Device, bound: BoundSet, repeat: int) -> Mapping[str, tu
     names = [name for segment in bound.segments for name in segment.names]
     if not names:
         return MappingProxyType({})
-    with device.lock:
-        try:
-            queries = _make_queries(device, 2 * len(names))
-            runs = [_run(device, bound, queries, 2 * len(names)) for _ in range(repeat)]
-        except Exception as error:
-            raise device.failed(error, "timing") from error
+    with device.lock, device.translating("timing"):
+        queries = _make_queries(device, 2 * len(names))
+        runs = [_run(device, bound, queries, 2 * len(names)) for _ in range(repeat)]
     return MappingProxyType({name: tuple(int(run[index]) for run in runs) for index, name in enumerate(names)})
 
 

@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from webgpu_kernels.device.codec import Narrowing, encode, stored_dtype
-from webgpu_kernels.device.failures import translate
 from webgpu_kernels.device.seam import COPY_DST, COPY_SRC, MAP_MODE_READ, MAP_READ, MAP_WRITE, Wgpu
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from webgpu_kernels.device.codec import Array
+    from webgpu_kernels.device.failures import Failed
     from webgpu_kernels.device.memory import Allocation
     from webgpu_kernels.planning.spec import TensorSpec
 
@@ -70,10 +70,12 @@ class Transfers:
     Args:
         wgpu_device: whose queue copies.
         check: raises where the device cannot be used any more; called while waiting.
+        failed: translates wgpu's errors.
     """
 
-    def __init__(self, wgpu_device: Wgpu, check: Callable[[], None]) -> None:
+    def __init__(self, wgpu_device: Wgpu, check: Callable[[], None], failed: Failed) -> None:
         self._device = wgpu_device
+        self._failed = failed
         self._check = check
         self._reads: dict[int, list[Wgpu]] = {}
         self._reads_bytes = 0
@@ -223,10 +225,7 @@ class Transfers:
         return self._create(size, MAP_READ | COPY_DST, mapped=False)
 
     def _write(self, target: Allocation, data: Array) -> None:
-        try:
-            self._device.queue.write_buffer(target.buffer, target.offset, data)
-        except Exception as error:
-            raise translate(error, "uploading") from error
+        self._device.queue.write_buffer(target.buffer, target.offset, data)
 
     def _stage(self, target: Allocation, offset: int, data: Array, turn: int) -> int:
         """Write one chunk through a staging buffer; while the GPU copies it, the other one is filled."""
@@ -248,7 +247,7 @@ class Transfers:
         try:
             return self._device.create_buffer(size=size_bytes, usage=usage, mapped_at_creation=mapped)
         except Exception as error:
-            raise translate(error, f"allocating a staging buffer of {size_bytes} bytes") from error
+            raise self._failed(error, f"allocating a staging buffer of {size_bytes} bytes") from error
 
 
 def plan_reads(sources: Sequence[Source]) -> Iterator[tuple[Piece, ...]]:

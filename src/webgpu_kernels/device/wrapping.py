@@ -5,28 +5,23 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from webgpu_kernels.device.codec import encoded_bytes
-from webgpu_kernels.device.failures import translate
 from webgpu_kernels.device.memory import Allocation
 from webgpu_kernels.device.seam import COMPUTE_STAGE, STORAGE, Wgpu
 from webgpu_kernels.errors import ForeignTensor, LayoutError, LimitError, ShapeError, TensorDestroyed
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
+    from webgpu_kernels.device.core import DeviceCore
     from webgpu_kernels.planning.spec import TensorSpec
 
 
-def wrap_buffer(
-    wgpu_device: Wgpu, buffer: Wgpu, spec: TensorSpec, offset: int, limits: Mapping[str, int]
-) -> Allocation:
+def wrap_buffer(device: DeviceCore, buffer: Wgpu, spec: TensorSpec, offset: int) -> Allocation:
     """Check that a buffer can hold and bind a tensor.
 
     Args:
-        wgpu_device: the device that will bind it.
+        device: the device that will bind it; the caller holds its lock.
         buffer: wgpu's buffer.
         spec: the tensor.
         offset: where it starts, in bytes.
-        limits: the device's limits under WebGPU's names.
 
     Returns:
         An allocation that this library neither reuses nor frees.
@@ -36,8 +31,8 @@ def wrap_buffer(
 
     Source: WebGPU, section 8.2.
     """
-    size_bytes = encoded_bytes(spec)
-    _check_buffer(wgpu_device, buffer, offset, limits["minStorageBufferOffsetAlignment"])
+    size_bytes, limits = encoded_bytes(spec), device.capabilities.limits
+    _check_buffer(device.wgpu_device, buffer, offset, limits["minStorageBufferOffsetAlignment"])
     if offset + size_bytes > buffer.size:
         raise ShapeError(
             "the tensor does not fit into the buffer",
@@ -53,7 +48,7 @@ def wrap_buffer(
             available=limits["maxStorageBufferBindingSize"],
             where=str(spec),
         )
-    _probe(wgpu_device, buffer, offset, size_bytes)
+    _probe(device, buffer, offset, size_bytes)
     return Allocation(buffer, size_bytes, offset=offset, owned=False)
 
 
@@ -68,14 +63,14 @@ def _check_buffer(wgpu_device: Wgpu, buffer: Wgpu, offset: int, alignment: int) 
         raise LayoutError("the offset cannot be bound", expected=f"a multiple of {alignment}", got=str(offset))
 
 
-def _probe(wgpu_device: Wgpu, buffer: Wgpu, offset: int, size_bytes: int) -> None:
+def _probe(device: DeviceCore, buffer: Wgpu, offset: int, size_bytes: int) -> None:
     """Bind the buffer once: wgpu-py does not say whether it was destroyed, but a bind group does."""
     entry = {"binding": 0, "visibility": COMPUTE_STAGE, "buffer": {"type": "storage"}}
     try:
-        layout = wgpu_device.create_bind_group_layout(entries=[entry])
+        layout = device.wgpu_device.create_bind_group_layout(entries=[entry])
         resource = {"buffer": buffer, "offset": offset, "size": size_bytes}
-        wgpu_device.create_bind_group(layout=layout, entries=[{"binding": 0, "resource": resource}])
+        device.wgpu_device.create_bind_group(layout=layout, entries=[{"binding": 0, "resource": resource}])
     except Exception as error:
         if "has been destroyed" in str(error):
             raise TensorDestroyed("the buffer was destroyed by its owner") from error
-        raise translate(error, "wrapping a buffer") from error
+        raise device.failed(error, "wrapping a buffer") from error
