@@ -70,7 +70,6 @@ def test_a_derived_name_hides_no_namespace_and_no_type(name: str, fault: str | N
         "True",
         "ceilDiv(1, 2)",
         "nope is defined",
-        "nope if nope is defined else 1",
     ],
 )
 def test_every_name_of_the_format_is_known(expression: str) -> None:

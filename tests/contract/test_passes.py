@@ -242,7 +242,8 @@ def test_passes_known_to_be_too_many_are_refused() -> None:
     assert defects(with_steps(group(repeat={"count": 400}, passes=[inner]))) == [
         "variants[0].passes: runs 160,000 passes: 131,072 are the most"
     ]
-    assert read_manifest(with_steps(group(repeat={"count": "ranks.x * 400"}, passes=[inner])))
+    for count in ("ranks.x * 400", "1 + none", "-400"):
+        assert read_manifest(with_steps(group(repeat={"count": count}, passes=[inner])))
 
 
 @pytest.mark.parametrize(

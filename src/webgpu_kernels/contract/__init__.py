@@ -43,6 +43,7 @@ from webgpu_kernels.contract.model import (
 from webgpu_kernels.contract.package import Package, bundled_names, bundled_package, open_package
 from webgpu_kernels.contract.ports import possible_dtypes
 from webgpu_kernels.contract.reader import parse_manifest, read_manifest
+from webgpu_kernels.contract.words import closest
 
 __all__ = [
     "DTYPES",
@@ -76,6 +77,7 @@ __all__ = [
     "ViewAlias",
     "bundled_names",
     "bundled_package",
+    "closest",
     "dtype_of_onnx_code",
     "onnx_code",
     "open_package",

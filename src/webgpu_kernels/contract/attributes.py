@@ -29,7 +29,7 @@ def float32(value: float) -> float:
     Source: IEEE 754, round to nearest even.
     """
     try:
-        return float(struct.unpack("<f", struct.pack("<f", value))[0])
+        return float(struct.unpack("<f", struct.pack("<f", float(value)))[0])
     except OverflowError:
         return float("inf") if value > 0 else float("-inf")
 

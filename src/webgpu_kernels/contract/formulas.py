@@ -128,7 +128,8 @@ def _fail_parts(node: Node, names: Names, error: LanguageError | None) -> None:
         for _, part in node.members("expressions"):
             formula(part, names)
     elif error is not None:
-        node.fail(f"is not an expression: {error}")
+        # The message may show the text and underline the place below it.
+        node.fail(f"is not an expression: {error.message}".replace("\n", "\n    "))
     else:
         for name in names.unknown(compile_value(node.value).names):
             node.fail(names.fault(name))

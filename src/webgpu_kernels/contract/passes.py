@@ -12,6 +12,7 @@ from webgpu_kernels.contract.files import path_fault
 from webgpu_kernels.contract.formulas import ONE, number_or_text
 from webgpu_kernels.contract.model import Dispatch, Pass, RepeatGroup, ViewAlias
 from webgpu_kernels.contract.words import PASS_ID, alternatives, name_fault
+from webgpu_kernels.errors import LanguageError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -232,5 +233,8 @@ def least_passes(steps: tuple[Pass | RepeatGroup, ...]) -> int:
 
 
 def _rounds(group: RepeatGroup) -> int:
-    count = group.count.evaluate({}) if group.count.constant else 0
-    return count if isinstance(count, int) else 0
+    try:
+        count = group.count.evaluate({}) if group.count.constant else 0
+    except LanguageError:
+        return 0
+    return count if isinstance(count, int) and count > 0 else 0
