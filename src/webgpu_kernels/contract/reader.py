@@ -1,17 +1,18 @@
 """Reads a manifest of spec 2.1, checks all that can be known without a call, and reports every defect at once.
 
-Where the format leaves a point open, the reader is liberal; these are its decisions.
+Where the format leaves a point open, the reader decides, mostly to accept:
 
 * ``attributeConstraints`` may name an attribute that ``attributes`` does not: it is declared thereby.
 * A derived name may hide a function, as lookup finds derived names first; it must not hide a namespace.
+* No name starts with two underscores; ids of variants and passes default to their position, counted from 0.
+* A port whose type variable allows several dtypes may declare a storage that fits each of them.
 * Where an intermediate has a tensor's name, bindings mean the intermediate; ``arg`` and ``scratch`` say which.
-* An entry whose ``name`` is no tensor or intermediate binds what its handle names.
-* An input may be bound with ``buffer: storage``.
+* An entry whose ``name`` is no tensor or intermediate binds what its handle names; handles may be unused.
+* An input may be bound with ``buffer: storage``; uniforms that share a struct must agree on its fields.
 * Repeat groups may hold repeat groups; ``index`` defaults to ``index``.
 * A view alias names a tensor by the shader's variable or by its port.
-* ``viewAlias`` aside, ids default to ``variant_N`` and ``pass_N`` with N counted from 0.
-* ``profile`` and the top level's ``onnx`` hold any JSON; names of limits and features are not checked.
-* Feature, limit and dtype rules are those of ``FORMAT`` section 2; families are expanded as ``families`` says.
+* ``profile`` and the top level's ``onnx`` hold any JSON; names of features and limits are not checked.
+* Families are expanded as ``families`` says.
 """
 
 from __future__ import annotations
