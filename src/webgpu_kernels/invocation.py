@@ -10,6 +10,7 @@ import numpy as np
 from webgpu_kernels.device import Tensor
 from webgpu_kernels.errors import DtypeError, NoVariantError, RequestError
 from webgpu_kernels.planning.diagnosis import no_variant_error
+from webgpu_kernels.planning.limits import check_limits, check_tensors
 from webgpu_kernels.planning.outputs import infer_outputs
 from webgpu_kernels.planning.plan import Plan, build_plan
 from webgpu_kernels.planning.request import bind_request
@@ -96,7 +97,10 @@ class Invocation(NamedTuple):
         """
         selection = self.select(manifest, capabilities)
         if selection.variant is not None:
-            return build_plan(selection)
+            plan = build_plan(selection)
+            check_limits(plan)
+            return plan
+        check_tensors(selection.request)  # too large for the device is a plainer reason than any clause
         if self.variant is None:
             raise no_variant_error(selection)
         reason = selection.candidates[0].reason
@@ -189,7 +193,7 @@ def signature(value: Any) -> Hashable:
     if isinstance(value, np.ndarray):
         return value.shape, value.dtype
     if isinstance(value, Tensor):
-        return value.signature
+        return value.spec
     return spec_of(value, "input")
 
 

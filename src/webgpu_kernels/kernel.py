@@ -7,7 +7,7 @@ from collections import OrderedDict
 from typing import TYPE_CHECKING, Any
 
 from webgpu_kernels.contract import bundled_package, open_package
-from webgpu_kernels.device import Device, Tensor, default_device
+from webgpu_kernels.device import Device, Executable, Tensor, default_device
 from webgpu_kernels.invocation import Invocation, Wanted, merged_inputs, wanted_outputs
 from webgpu_kernels.planning.attributes import unknown_name
 from webgpu_kernels.planning.explanation import Explanation, explain_selection
@@ -87,6 +87,7 @@ class Kernel:
             out: output name to a preallocated GPU tensor to write.
             output: ``"cpu"`` for numpy arrays, ``"gpu"`` for tensors; by default tensors where an input is one.
             device: where to run.
+            named: inputs as keywords.
 
         Returns:
             The outputs in the contract's order: numpy arrays or GPU tensors.
@@ -246,7 +247,7 @@ class Kernel:
         target = device or self._device or default_device()
         return target.tensor(array, layout=declared.layout, storage=declared.storage)
 
-    def _asked(
+    def _asked(  # noqa: PLR0917 - the options of a call, in their usual order
         self,
         inputs: Mapping[str, Any] | None,
         named: Mapping[str, Any],
@@ -281,7 +282,7 @@ class Kernel:
                 self._calls.move_to_end(key)
                 return call
         plan = asked.plan(self.manifest, target.capabilities)
-        call = PreparedCall(target, plan, build_program(self.package, plan))
+        call = PreparedCall(plan, Executable.compile(target, build_program(self.package, plan)))
         with self._lock:
             self._calls[key] = call
             while len(self._calls) > CACHED_CALLS:

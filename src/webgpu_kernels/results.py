@@ -63,7 +63,9 @@ class Results(Mapping[str, T_co], Generic[T_co]):
 
     def __repr__(self) -> str:
         """Return each output with shape and dtype."""
-        parts = (f"{name}: {getattr(v, 'dtype', '?')}{list(getattr(v, 'shape', ()))}" for name, v in self._values.items())
+        parts = (
+            f"{name}: {getattr(v, 'dtype', '?')}{list(getattr(v, 'shape', ()))}" for name, v in self._values.items()
+        )
         return f"Results({', '.join(parts)})"
 
 

@@ -60,14 +60,18 @@ def test_the_published_manifest_chooses_as_computed(manifest: Manifest, index: i
     explanation = explain(manifest, case)
     assert explanation.variant == expected["variant"]
     assert [candidate.id for candidate in explanation.candidates if candidate.accepted] == expected["eligible"]
-    assert [{"id": i.id, "shape": list(i.shape)} for i in explanation.intermediates] == expected.get("intermediates", [])
+    assert [{"id": i.id, "shape": list(i.shape)} for i in explanation.intermediates] == expected.get(
+        "intermediates", []
+    )
     assert len(explanation.passes) == len(expected.get("passes", []))
     for step, wanted in zip(explanation.passes, expected.get("passes", []), strict=True):
         assert step.id == wanted["id"]
         assert list(step.dispatch) == wanted["dispatch"]
         assert [binding.element_type for binding in step.bindings] == wanted["elementTypes"]
         assert {name: step.values[name] for name in wanted["values"]} == wanted["values"]
-        assert [(n, type(step.values[n])) for n in wanted["values"]] == [(n, type(v)) for n, v in wanted["values"].items()]
+        assert [(n, type(step.values[n])) for n in wanted["values"]] == [
+            (n, type(v)) for n, v in wanted["values"].items()
+        ]
 
 
 @pytest.mark.parametrize("index", range(len(DOCUMENT["cases"])))

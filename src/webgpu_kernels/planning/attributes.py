@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import difflib
 import math
-import struct
 from typing import TYPE_CHECKING
 
-from webgpu_kernels.contract import UNSET
+from webgpu_kernels.contract import UNSET, closest, same_value
 from webgpu_kernels.errors import AttributeValueError, MissingValueError, UnknownNameError
 from webgpu_kernels.language import host_value
 
@@ -23,9 +21,9 @@ _F32_MAX = 3.4028234663852886e38
 def unknown_name(kind: str, name: object, known: Iterable[str], where: str) -> UnknownNameError:
     """Return the error for a name the contract does not have, with the closest one it has."""
     names = tuple(known)
-    close = difflib.get_close_matches(str(name), names, n=1, cutoff=0.6)
+    close = closest(str(name), names)
     listed = ", ".join(names) if names else "none"
-    hint = f"Did you mean {close[0]}?" if close else f"The contract has {kind}s: {listed}."
+    hint = f"Did you mean {close}?" if close else f"The contract has {kind}s: {listed}."
     return UnknownNameError(f"unknown {kind} {name!r}", where=where, hint=hint)
 
 
@@ -57,7 +55,7 @@ def bind_attributes(manifest: Manifest, given: Mapping[str, object]) -> dict[str
         elif attribute.required:
             raise MissingValueError(f"missing attribute {name!r}", where=where, hint=_remedy(attribute))
         elif attribute.default is not UNSET:
-            values[name] = attribute.default
+            values[name] = host_value(attribute.default)
     return values
 
 
@@ -72,7 +70,7 @@ def _attribute_value(attribute: Attribute, given: object, where: str) -> object:
     default = attribute.default
     if default is not UNSET and default is not None and _kind(value) != _kind(default):
         raise AttributeValueError("wrong kind of value", where=path, expected=_kind(default), got=repr(given))
-    if attribute.values is not None and not any(_same(value, allowed) for allowed in attribute.values):
+    if attribute.values is not None and not any(same_value(value, allowed) for allowed in attribute.values):
         raise AttributeValueError(
             "value not allowed", where=path, expected=f"one of {list(attribute.values)}", got=repr(given)
         )
@@ -100,19 +98,6 @@ def _kind(value: object) -> str:
     if isinstance(value, list | tuple):
         return "a list"
     return "a number"
-
-
-def _same(value: object, allowed: object) -> bool:
-    """Compare as the format does: numbers after rounding to float32."""
-    if isinstance(value, int | float) and isinstance(allowed, int | float):
-        return _float32(value) == _float32(allowed)
-    return value == allowed
-
-
-def _float32(value: float) -> float:
-    if abs(value) > _F32_MAX:
-        return float(value)
-    return float(struct.unpack("<f", struct.pack("<f", value))[0])
 
 
 def bind_arguments(manifest: Manifest, given: Mapping[str, object]) -> dict[str, object]:

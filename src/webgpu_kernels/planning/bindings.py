@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from webgpu_kernels.contract import storage_bytes, wgsl_scalar
-from webgpu_kernels.errors import LimitError, PlanError
+from webgpu_kernels.errors import PlanError
 from webgpu_kernels.planning.uniforms import PlannedStruct, plan_struct
 
 if TYPE_CHECKING:
@@ -87,14 +87,12 @@ def plan_binding(
 
     Raises:
         PlanError: an element type, length or uniform field that makes no sense, or a tensor too small for them.
-        LimitError: more bytes than one binding may have.
 
     Source: FORMAT, section 6.
     """
     path = f"{where}: binding {binding.name!r}"
     if binding.struct is not None:
         struct = plan_struct(binding.struct, scope, request, path)
-        _check_size("maxUniformBufferBindingSize", len(struct.contents), request, path)
         return PlannedBinding(
             name=binding.name,
             resource="uniform",
@@ -111,9 +109,12 @@ def plan_binding(
         raise PlanError(f"tensor {binding.target!r} is bound but not part of this call", where=path)
     least = element_bytes(element_type, path) * (length or 1)
     if least > sizes[binding.target]:
-        raise PlanError("the buffer is too small for its type", where=path, expected=f"{least} bytes for "
-                        f"{element_type}", got=f"{sizes[binding.target]} bytes")
-    _check_size("maxStorageBufferBindingSize", sizes[binding.target], request, path)
+        raise PlanError(
+            "the buffer is too small for its type",
+            where=path,
+            expected=f"{least} bytes for {element_type}",
+            got=f"{sizes[binding.target]} bytes",
+        )
     return PlannedBinding(
         name=binding.name,
         resource=binding.resource,
@@ -163,14 +164,11 @@ def element_bytes(element_type: str, where: str) -> int:
     vector = _VECTOR.match(element_type)
     if vector is None:
         raise PlanError(
-            "unknown element type", where=where, expected="f32, f16, i32, u32, a vec2, vec3 or vec4 of one", got=repr(element_type)
+            "unknown element type",
+            where=where,
+            expected="f32, f16, i32, u32, a vec2, vec3 or vec4 of one",
+            got=repr(element_type),
         )
     scalar = vector.group(2) or _SHORT[vector.group(3)]
     lanes = int(vector.group(1))
     return _SCALAR_BYTES[scalar] * (4 if lanes == 3 else lanes)  # vec3 is aligned like vec4
-
-
-def _check_size(limit: str, size: int, request: Request, path: str) -> None:
-    available = request.capabilities.limits[limit]
-    if size > available:
-        raise LimitError("the binding is too large", limit=limit, asked=size, available=available, where=path)

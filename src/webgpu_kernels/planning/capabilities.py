@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 from webgpu_kernels.errors import RequestError
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping
 
 DEFAULT_LIMITS: Mapping[str, int] = MappingProxyType(
     {

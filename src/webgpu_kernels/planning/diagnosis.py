@@ -13,6 +13,8 @@ from webgpu_kernels.errors import (
     RequestError,
     ShapeError,
 )
+from webgpu_kernels.language import compile_expression
+from webgpu_kernels.language.conjuncts import conjuncts
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -75,13 +77,16 @@ def explain_failure(clause: Expression, scope: Scope, request: Request) -> Failu
 
 def _false_conjunct(expression: Expression, scope: Scope) -> Expression:
     """Return the first part of an and-chain that is not true, or the expression itself."""
-    for part in expression.conjuncts:
+    parts = conjuncts(expression.source)
+    if parts == (expression.source,):
+        return expression
+    for part in map(compile_expression, parts):
         try:
             holds = bool(part.evaluate(scope))
         except LanguageError:
             holds = False
         if not holds:
-            return part if part is expression else _false_conjunct(part, scope)
+            return _false_conjunct(part, scope)
     return expression
 
 

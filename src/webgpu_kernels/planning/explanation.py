@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from webgpu_kernels.planning.plan import Plan, build_plan
 from webgpu_kernels.planning.scope import describe_request
-from webgpu_kernels.planning.selection import Candidate, Selection
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -16,6 +15,7 @@ if TYPE_CHECKING:
     from webgpu_kernels.language import Value
     from webgpu_kernels.planning.bindings import PlannedBinding
     from webgpu_kernels.planning.plan import PlannedIntermediate, PlannedPass
+    from webgpu_kernels.planning.selection import Candidate, Selection
 
 _WIDTH = 80
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from webgpu_kernels.contract import Pass, RepeatGroup, storage_bytes
-from webgpu_kernels.errors import LanguageError, LimitError, PlanError
+from webgpu_kernels.errors import LanguageError, PlanError
 from webgpu_kernels.planning.bindings import PlannedBinding, plan_binding, tensor_bytes
 from webgpu_kernels.planning.grids import plan_grid
 from webgpu_kernels.planning.scope import Scope, derive_into, evaluate_in
@@ -102,7 +102,7 @@ def build_plan(selection: Selection) -> Plan:
 
     Raises:
         PlanError: a derive, shape, binding, uniform or grid of the variant makes no sense.
-        LimitError: a buffer or grid exceeds what the device allows.
+        LimitError: a grid axis exceeds what the device allows; buffers are ``check_limits``' business.
 
     Source: FORMAT, sections 4 (step 3), 6 and 8.
     """
@@ -111,9 +111,8 @@ def build_plan(selection: Selection) -> Plan:
     if nothing_to_compute(request):
         return Plan(request=request, variant=variant, intermediates=(), passes=())
     where = f"{request.manifest.op_id}: variant {variant.id}"
-    check_tensors(request)
     scope = _variant_scope(selection.scope, request, variant, where)
-    intermediates = tuple(_intermediate(entry, scope, request, where) for entry in variant.intermediates)
+    intermediates = tuple(_intermediate(entry, scope, where) for entry in variant.intermediates)
     sizes = {name: tensor_bytes(request, name) for name in request.tensors}
     sizes |= {entry.id: entry.size_bytes for entry in intermediates}
     passes = _Expansion(request, where, sizes).expand(variant.passes, scope)
@@ -125,23 +124,6 @@ def build_plan(selection: Selection) -> Plan:
 def nothing_to_compute(request: Request) -> bool:
     """Tell whether all outputs and in/outs are empty: then nothing runs (FORMAT, section 8)."""
     return bool(request.outputs) and all(spec.size == 0 for spec in request.outputs.values())
-
-
-def check_tensors(request: Request) -> None:
-    """Refuse tensors that the device could not hold in one buffer, before memory is asked for.
-
-    Raises:
-        LimitError: naming the tensor, the limit, what is asked and what there is.
-    """
-    for name in request.tensors:
-        check_buffer(f"{request.manifest.op_id}: {name!r}", tensor_bytes(request, name), request)
-
-
-def check_buffer(where: str, size: int, request: Request) -> None:
-    """Compare a buffer's bytes with the device's maxBufferSize."""
-    available = request.capabilities.limits["maxBufferSize"]
-    if size > available:
-        raise LimitError("the buffer is too large", limit="maxBufferSize", asked=size, available=available, where=where)
 
 
 def _variant_scope(base: Scope, request: Request, variant: Variant, where: str) -> Scope:
@@ -167,18 +149,19 @@ def _value(expression: Expression, scope: Scope, where: str) -> Value:
         raise PlanError(f"the expression fails: {error}", where=where) from error
 
 
-def _intermediate(entry: Intermediate, scope: Scope, request: Request, where: str) -> PlannedIntermediate:
+def _intermediate(entry: Intermediate, scope: Scope, where: str) -> PlannedIntermediate:
     path = f"{where}: intermediate {entry.id}"
     value = _value(entry.shape, scope, path)
     shape = value if isinstance(value, list) else [value]
-    if not all(isinstance(d, int | float) and not isinstance(d, bool) and 0 <= d < 2**53 and d == int(d) for d in shape):
+    if not all(
+        isinstance(d, int | float) and not isinstance(d, bool) and 0 <= d < 2**53 and d == int(d) for d in shape
+    ):
         raise PlanError("the shape is not a list of non-negative integers", where=path, got=repr(value))
     dimensions = tuple(int(d) for d in shape)  # type: ignore[arg-type]  # checked above
     elements = 1
     for dimension in dimensions:
         elements *= dimension
     size = max(4, -(-elements * storage_bytes(entry.dtype) // 4) * 4)
-    check_buffer(path, size, request)
     return PlannedIntermediate(
         id=entry.id, dtype=entry.dtype, shape=dimensions, size_bytes=size, zero_init=entry.zero_init
     )
@@ -207,9 +190,13 @@ class _Expansion:
         path = f"{self.where}: repeat group {prefix}{group.id}"
         count = _value(group.count, scope, path)
         if isinstance(count, bool) or not isinstance(count, int | float) or count != count // 1:
-            raise PlanError("wrong repeat count", where=path, expected=f"an integer from 0 to {MAX_REPEATS}", got=repr(count))
+            raise PlanError(
+                "wrong repeat count", where=path, expected=f"an integer from 0 to {MAX_REPEATS}", got=repr(count)
+            )
         if not 0 <= count <= MAX_REPEATS:
-            raise PlanError("wrong repeat count", where=path, expected=f"an integer from 0 to {MAX_REPEATS}", got=repr(count))
+            raise PlanError(
+                "wrong repeat count", where=path, expected=f"an integer from 0 to {MAX_REPEATS}", got=repr(count)
+            )
         outer = scope.get("repeat")
         for index in range(int(count)):
             inner = dict(scope)

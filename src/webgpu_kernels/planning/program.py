@@ -39,7 +39,7 @@ class ProgramPass:
         id: the pass id, expanded inside repeat groups (``group[i].pass``).
         label: a readable name for debuggers.
         wgsl: the complete shader text.
-        lines: for each line of ``wgsl`` the (template, line counted from 1) that it came from; ("", 0) for generated lines.
+        lines: for each line of ``wgsl`` the (template, line from 1) it came from; ("", 0) for generated lines.
         slots: the bindings in order.
         grid: workgroups along x, y, z; a zero skips the pass.
         submit_after: whether the work so far is submitted and waited for after this pass.

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 from webgpu_kernels.errors import DtypeError, LayoutError, MissingValueError
 from webgpu_kernels.planning.attributes import bind_arguments, bind_attributes, bind_tunables, unknown_name
-from webgpu_kernels.planning.capabilities import Capabilities
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from webgpu_kernels.contract import Manifest, Port, Tunable
+    from webgpu_kernels.planning.capabilities import Capabilities
     from webgpu_kernels.planning.spec import TensorSpec
 
 
@@ -143,7 +143,9 @@ def check_dtype(
         return
     allowed = manifest.type_constraints[variable]
     if spec.dtype not in allowed:
-        raise DtypeError("wrong dtype", where=where, expected=f"{variable}, one of {', '.join(allowed)}", got=spec.dtype)
+        raise DtypeError(
+            "wrong dtype", where=where, expected=f"{variable}, one of {', '.join(allowed)}", got=spec.dtype
+        )
     known = bound.setdefault(variable, spec.dtype)
     owner = owners.setdefault(variable, port.name)
     if known != spec.dtype:

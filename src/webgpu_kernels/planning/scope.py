@@ -18,7 +18,9 @@ if TYPE_CHECKING:
 
 Scope = dict[str, Value]
 
-NAMESPACES = "shapes, ranks, dtypes, logicalDtypes, tensorDtypes, present, attrs, args, tunables, device, derive, repeat"
+NAMESPACES = (
+    "shapes, ranks, dtypes, logicalDtypes, tensorDtypes, present, attrs, args, tunables, device, derive, repeat"
+)
 _CONCRETE_SCALARS: dict[str, Value] = {dtype: wgsl_scalar(dtype) for dtype in LOGICAL_DTYPES}
 _CONCRETE_DTYPES: dict[str, Value] = {dtype: dtype for dtype in LOGICAL_DTYPES}
 

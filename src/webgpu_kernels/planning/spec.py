@@ -87,8 +87,7 @@ def logical_dtype(dtype: object, *, where: str | None = None) -> str:
 def _dimensions(shape: object) -> tuple[int, ...]:
     if isinstance(shape, str) or not isinstance(shape, Iterable):
         raise ShapeError("a shape is a sequence of dimensions", got=repr(shape))
-    dimensions = tuple(_dimension(entry, shape) for entry in shape)
-    return dimensions
+    return tuple(_dimension(entry, shape) for entry in shape)
 
 
 def _dimension(entry: object, shape: object) -> int:

@@ -65,9 +65,7 @@ def plan_struct(declared: Struct, scope: Scope, request: Request, where: str) ->
     fields = [(entry.name, str(entry.type)) for entry in declared.fields]
     fields += [(f"_pad{index}", "u32") for index in range(padding)]
     contents = words + bytes(4 * padding)
-    return PlannedStruct(
-        name=declared.name, fields=tuple(fields), values=tuple(values), contents=contents or bytes(16)
-    )
+    return PlannedStruct(name=declared.name, fields=tuple(fields), values=tuple(values), contents=contents or bytes(16))
 
 
 def _field_value(entry: StructField, scope: Scope, request: Request, where: str) -> int | float:

@@ -44,16 +44,12 @@ def without_comments(text: str) -> str:
     pieces: list[str] = []
     depth, in_line, last = 0, False, 0
     for edge in _COMMENT_EDGE.finditer(text):
-        if edge.start() < last:
-            continue
-        token = edge.group()
+        mark = edge.group()
         inside = depth > 0 or in_line
         pieces.append(_blank(text[last : edge.start()]) if inside else text[last : edge.start()])
-        opens_line = token == "//" and not inside
-        depth += (token == "/*" and not in_line) - (token == "*/" and depth > 0)
-        in_line = (in_line or opens_line) and token != "\n"
-        stays = token == "\n" or (token == "*/" and not inside)
-        pieces.append(token if stays else "  ")
+        pieces.append(mark if mark == "\n" or (mark == "*/" and not inside) else "  ")
+        depth += (mark == "/*" and not in_line) - (mark == "*/" and depth > 0)
+        in_line = mark != "\n" and (in_line or (mark == "//" and not inside))
         last = edge.end()
     pieces.append(_blank(text[last:]) if depth or in_line else text[last:])
     return "".join(pieces)
@@ -119,7 +115,7 @@ def check_opaque_int64(text: str, names: Iterable[str], where: str) -> None:
 def _closing(code: str, start: int) -> int:
     depth = 1
     for index in range(start, len(code)):
-        depth += (code[index] in "[") - (code[index] in "]")
+        depth += (code[index] == "[") - (code[index] == "]")
         if depth == 0:
             return index + 1
     return len(code)

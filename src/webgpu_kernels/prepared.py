@@ -1,0 +1,186 @@
+"""A call that is planned and compiled: repeating it costs binding and submission only."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from webgpu_kernels.device import Executable, Tensor
+from webgpu_kernels.errors import DtypeError, MissingValueError, RequestError, ShapeError
+from webgpu_kernels.invocation import as_host_array, merged_inputs, spec_of
+from webgpu_kernels.planning.attributes import unknown_name
+from webgpu_kernels.results import Results
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from webgpu_kernels.device import Device
+    from webgpu_kernels.planning.plan import Plan
+    from webgpu_kernels.planning.program import Program, TensorUse
+
+
+class PreparedCall:
+    """One request, planned, compiled and ready to repeat with other tensors of the same shapes and dtypes.
+
+    Made by ``Kernel.prepare``; safe to share between threads.
+
+    Args:
+        plan: the evaluated variant.
+        executable: the compiled program.
+        out: output name to the tensor that every repetition writes, unless it names another.
+        output: where results go unless a repetition says otherwise: ``"cpu"``, ``"gpu"`` or None.
+
+    Attributes:
+        plan: the evaluated variant.
+    """
+
+    __slots__ = ("_executable", "_inputs", "_out", "_output", "_outputs", "_where", "plan")
+
+    def __init__(
+        self,
+        plan: Plan,
+        executable: Executable,
+        out: Mapping[str, Tensor] | None = None,
+        output: str | None = None,
+    ) -> None:
+        self.plan = plan
+        self._executable = executable
+        self._inputs = executable.program.inputs
+        self._outputs = tuple(use.name for use in executable.program.outputs)
+        self._where = plan.request.manifest.op_id
+        self._out = out
+        self._output = _checked_place(output, self._where)
+
+    @property
+    def device(self) -> Device:
+        """Where it runs."""
+        return self._executable.device
+
+    @property
+    def program(self) -> Program:
+        """What it runs."""
+        return self._executable.program
+
+    @property
+    def variant(self) -> str:
+        """The chosen variant's id."""
+        return self.plan.variant.id
+
+    def __repr__(self) -> str:
+        """Return operator, variant and device."""
+        return f"PreparedCall({self._where}, variant={self.variant!r}, device={self.device!r})"
+
+    def __call__(
+        self,
+        inputs: Mapping[str, Any] | None = None,
+        /,
+        *,
+        out: Mapping[str, Tensor] | None = None,
+        output: str | None = None,
+        **named: Any,
+    ) -> Results[Any]:
+        """Run the call.
+
+        Args:
+            inputs: port name to numpy array or GPU tensor of the prepared shape and dtype.
+            out: output name to a preallocated GPU tensor to write.
+            output: ``"cpu"`` for numpy arrays, ``"gpu"`` for tensors; by default tensors where an input is one.
+            named: inputs as keywords.
+
+        Returns:
+            The outputs in the contract's order.
+
+        Raises:
+            RequestError: an input is missing, unknown or not of the prepared shape, dtype or layout.
+            DeviceError: a tensor of another device, a destroyed one, or a device that failed.
+        """
+        given = inputs if inputs is not None and not named else merged_inputs(inputs, named, self._where)
+        return self.run(given, out, output)
+
+    def run(
+        self, given: Mapping[str, Any], out: Mapping[str, Tensor] | None = None, output: str | None = None
+    ) -> Results[Any]:
+        """Run with inputs that are already one mapping; see ``__call__``."""
+        out = out if out is not None else self._out
+        output = output if output is not None else self._output
+        executable = self._executable
+        if len(given) > len(self._inputs):
+            raise self._unknown_input(given)
+        if output == "cpu":
+            executable.device.refuse_in_batch('output="cpu"')
+        tensors: list[Tensor] = []
+        on_gpu = bool(out) or bool(executable.device.open_batches and executable.device.current_batch())
+        for use in self._inputs:
+            value = given.get(use.name)
+            if type(value) is Tensor:
+                on_gpu = True
+                tensors.append(value)
+            else:
+                tensors.append(self._upload(use, value))
+        if output is not None:
+            on_gpu = _checked_place(output, self._where) == "gpu"
+        targets = [out.get(name) for name in self._outputs] if out else None
+        results = executable.run(tensors, targets) if on_gpu else executable.run_to_host(tensors, targets)
+        return Results(dict(zip(self._outputs, results, strict=True)), self._where)
+
+    def time(self, inputs: Mapping[str, Any] | None = None, /, *, repeat: int = 10, **named: Any) -> dict[str, float]:
+        """Measure the GPU time of each pass with timestamp queries.
+
+        Args:
+            inputs: as in a call; without any, buffers of the right size that hold zeros.
+            repeat: how many runs are measured, after one that is not.
+            named: inputs as keywords.
+
+        Returns:
+            Pass id to the median of its times, in nanoseconds.
+
+        Raises:
+            DeviceError: the device has no timestamp queries.
+            RequestError: as in a call.
+
+        Source: WebGPU, section 20.4.
+        """
+        given = merged_inputs(inputs, named, self._where)
+        if given:
+            tensors = [self._tensor(use, given.get(use.name)) for use in self._inputs]
+        else:
+            tensors = [
+                self.device.zeros(use.shape, use.dtype, layout=use.layout, storage=use.storage) for use in self._inputs
+            ]
+        return dict(self._executable.time(tensors, repeat=repeat))
+
+    def fixed(self, *, out: Mapping[str, Tensor] | None, output: str | None) -> PreparedCall:
+        """Return the same compiled call with other defaults for ``out`` and ``output``."""
+        return PreparedCall(self.plan, self._executable, out, output)
+
+    def _tensor(self, use: TensorUse, value: Any) -> Tensor:
+        return value if isinstance(value, Tensor) else self._upload(use, value)
+
+    def _upload(self, use: TensorUse, value: Any) -> Tensor:
+        where = f"{self._where}: {use.name!r}"
+        if value is None:
+            raise MissingValueError(f"missing input {use.name!r}", where=self._where, hint="The prepared call has it.")
+        array = as_host_array(value, where)
+        spec = spec_of(array, where)
+        if spec.dtype != use.dtype:
+            raise DtypeError("wrong dtype for the prepared call", where=where, expected=use.dtype, got=spec.dtype)
+        if spec.shape != use.shape:
+            raise ShapeError(
+                "wrong shape for the prepared call",
+                where=where,
+                expected=str(list(use.shape)),
+                got=str(list(spec.shape)),
+            )
+        return self.device.tensor(
+            array, layout=use.layout, storage=use.storage, narrowing=use.narrowing or "checked", where=where
+        )
+
+    def _unknown_input(self, given: Mapping[str, Any]) -> RequestError:
+        known = [use.name for use in self._inputs]
+        unknown = next(name for name in given if name not in known)
+        return unknown_name("input of the prepared call", unknown, known, self._where)
+
+
+def _checked_place(output: str | None, where: str) -> str | None:
+    if output in {None, "cpu", "gpu"}:
+        return output
+    raise RequestError("output", where=where, expected='"cpu", "gpu" or None', got=repr(output))
