@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from webgpu_kernels.errors import LanguageError
-from webgpu_kernels.language.lexer import expression_tokens
+from webgpu_kernels.language.lexer import Source, expression_tokens
 
 if TYPE_CHECKING:
     from webgpu_kernels.language.lexer import Token
@@ -27,7 +27,7 @@ def conjuncts(source: str) -> tuple[str, ...]:
     FORMAT section 3, Precedence.
     """
     try:
-        tokens = [token for token in expression_tokens(source) if token.kind != "end"]
+        tokens = [token for token in expression_tokens(Source(source)) if token.kind != "end"]
     except LanguageError:
         return (source,)
     depths = _depths(tokens)

@@ -112,7 +112,7 @@ def plan_binding(
         raise PlanError(
             "the buffer is too small for its type",
             where=path,
-            expected=f"{least} bytes for {element_type}",
+            expected=f"{least} bytes for array<{element_type}{f', {length}u' if length else ''}>",
             got=f"{sizes[binding.target]} bytes",
         )
     return PlannedBinding(
