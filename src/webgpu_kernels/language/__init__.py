@@ -2,17 +2,22 @@
 
 from webgpu_kernels.language.expression import Expression, compile_expression, compile_value, evaluate
 from webgpu_kernels.language.functions import FUNCTIONS, make_f16_ok
+from webgpu_kernels.language.template import Rendered, Template, compile_template, render
 from webgpu_kernels.language.values import UNDEFINED, Undefined, Value, host_value
 
 __all__ = [
     "FUNCTIONS",
     "UNDEFINED",
     "Expression",
+    "Rendered",
+    "Template",
     "Undefined",
     "Value",
     "compile_expression",
+    "compile_template",
     "compile_value",
     "evaluate",
     "host_value",
     "make_f16_ok",
+    "render",
 ]

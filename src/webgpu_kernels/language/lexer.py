@@ -1,7 +1,7 @@
 """Text into tokens.
 
-An operator sign in front of digits belongs to the number unless it follows something that can be an operand: ``-2 ** 2``
-is 4, ``i -1`` is a subtraction.
+A sign in front of digits belongs to the number unless it follows something that can be an operand: ``-2 ** 2`` is 4,
+``i -1`` is a subtraction.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class Token(NamedTuple):
 
     Attributes:
         kind: "text" is template text; "open" and "close" are the delimiters of a tag; "end" is the end of the source.
-        text: as written, with a string's escapes resolved and a tag's dashes dropped; an unary sign is ``u-`` or ``u+``.
+        text: as written, with a string's escapes resolved; an unary sign is ``u-`` or ``u+``.
         at: offset in the source.
     """
 
@@ -52,28 +52,32 @@ _ESCAPES: Final = {
 }  # fmt: skip
 
 
-def syntax_error(message: str, source: str, at: int, *, where: str | None = None) -> LanguageSyntaxError:
-    """Return a syntax error that shows the line and marks the place.
+class Source:
+    """A text, and how to say where in it something is.
 
     Args:
-        message: what is wrong.
-        source: the whole text.
-        at: offset of the place.
-        where: the expression, or template and line.
-
-    Returns:
-        The error, to be raised.
+        text: the whole text.
     """
-    start = source.rfind("\n", 0, at) + 1
-    end = source.find("\n", at)
-    line = source[start : end if end >= 0 else len(source)]
-    column = at - start
-    cut = max(0, column - 60)
-    shown = line[cut : column + 60]
-    return LanguageSyntaxError(f"{message}\n  {shown}\n  {' ' * (column - cut)}^", where=where)
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    def where(self, at: int) -> str:  # noqa: ARG002 - a template tells the line
+        """Name the place of an offset: the text itself, cut where it is long."""
+        return self.text if len(self.text) <= 120 else self.text[:117] + "..."
+
+    def error(self, message: str, at: int) -> LanguageSyntaxError:
+        """Return a syntax error that shows the line and marks the place."""
+        start = self.text.rfind("\n", 0, at) + 1
+        end = self.text.find("\n", at)
+        line = self.text[start : end if end >= 0 else len(self.text)]
+        column = at - start
+        cut = max(0, column - 60)
+        shown = line[cut : column + 60]
+        return LanguageSyntaxError(f"{message}\n  {shown}\n  {' ' * (column - cut)}^", where=self.where(at))
 
 
-def expression_tokens(source: str, at: int = 0, *, in_tag: bool = False) -> Iterator[Token]:
+def expression_tokens(source: Source, at: int = 0, *, in_tag: bool = False) -> Iterator[Token]:
     """Split an expression into tokens.
 
     Args:
@@ -89,12 +93,13 @@ def expression_tokens(source: str, at: int = 0, *, in_tag: bool = False) -> Iter
 
     FORMAT section 3, Lexing.
     """
+    text = source.text
     previous = Token("operator", "", at)
     curly = 0
-    while at < len(source):
-        match = _TOKEN.match(source, at)
+    while at < len(text):
+        match = _TOKEN.match(text, at)
         if match is None:
-            raise syntax_error(f"unexpected character {source[at]!r}", source, at)
+            raise source.error(f"unexpected character {text[at]!r}", at)
         group = match.lastgroup
         if group == "close" and curly and match[0].endswith("}}"):
             # Inside a dict two braces close two dicts.
@@ -108,13 +113,13 @@ def expression_tokens(source: str, at: int = 0, *, in_tag: bool = False) -> Iter
             continue
         if group == "close":
             if not in_tag:
-                raise syntax_error("an expression ends here, but its text goes on", source, at)
-            yield Token("close", match[0].removeprefix("-"), at)
+                raise source.error("an expression ends here, but its text goes on", at)
+            yield Token("close", match[0], at)
             return
         if group == "quote":
             previous, at = _string(source, at)
         else:
-            previous, at = _simple(source, match, previous)
+            previous, at = _simple(text, match, previous)
             curly += (previous.text == "{") - (previous.text == "}") if previous.kind == "operator" else 0
         yield previous
     yield Token("end", "", at)
@@ -147,21 +152,22 @@ def _ends_operand(token: Token) -> bool:
     return token.kind in ("name", "number", "string") or (token.kind == "operator" and token.text in (")", "]"))
 
 
-def _string(source: str, at: int) -> tuple[Token, int]:
-    quote, start = source[at], at
+def _string(source: Source, at: int) -> tuple[Token, int]:
+    text = source.text
+    quote, start = text[at], at
     parts = []
     at += 1
     while True:
-        match = _PLAIN[quote].match(source, at)
+        match = _PLAIN[quote].match(text, at)
         assert match is not None
         parts.append(match[0])
         at = match.end()
-        if at >= len(source):
-            raise syntax_error("a string is not closed", source, start)
-        if source[at] == quote:
+        if at >= len(text):
+            raise source.error("a string is not closed", start)
+        if text[at] == quote:
             return Token("string", "".join(parts), start), at + 1
-        escape = source[at + 1 : at + 2]
+        escape = text[at + 1 : at + 2]
         if escape not in _ESCAPES:
-            raise syntax_error(f"unknown escape \\{escape} in a string", source, at)
+            raise source.error(f"unknown escape \\{escape} in a string", at)
         parts.append(_ESCAPES[escape])
         at += 2

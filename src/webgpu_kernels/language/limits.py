@@ -25,7 +25,7 @@ MAX_OUTPUT_CHARS: Final = 1_000_000
 """Longest text that a template may render."""
 MAX_WORK: Final = 1_000_000
 """Units of work that one rendering may spend."""
-MAX_MACRO_DEPTH: Final = 24
+MAX_MACRO_DEPTH: Final = 50
 """Deepest recursion of macros."""
 
 _CHARS_A_UNIT: Final = 128

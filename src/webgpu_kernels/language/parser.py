@@ -14,7 +14,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from webgpu_kernels.errors import WorkLimitExceeded
-from webgpu_kernels.language.lexer import Token, expression_tokens, syntax_error
+from webgpu_kernels.language.lexer import Source, Token, expression_tokens
 from webgpu_kernels.language.limits import MAX_EXPRESSION_CHARS, MAX_NESTING, too_deep
 from webgpu_kernels.language.syntax import (
     Arguments,
@@ -56,7 +56,7 @@ class Parser:
         tokens: its tokens, of which the last is "close" or "end".
     """
 
-    def __init__(self, source: str, tokens: Iterable[Token]) -> None:
+    def __init__(self, source: Source, tokens: Iterable[Token]) -> None:
         self.source = source
         self.tokens = list(tokens)
         self.position = 0
@@ -113,7 +113,7 @@ class Parser:
 
     def error(self, message: str, at: int | None = None) -> Exception:
         """Return a syntax error at the next token, or at an offset."""
-        return syntax_error(message, self.source, self.token.at if at is None else at)
+        return self.source.error(message, self.token.at if at is None else at)
 
     def enter(self) -> None:
         """Go one level of nesting deeper."""
@@ -402,7 +402,8 @@ def parse_expression(source: str) -> Node:
         raise WorkLimitExceeded(
             "the expression is too long", expected=f"at most {MAX_EXPRESSION_CHARS} characters", got=f"{len(source)}"
         )
-    parser = Parser(source, expression_tokens(source))
+    text = Source(source)
+    parser = Parser(text, expression_tokens(text))
     node = parser.expression()
     if parser.token.kind != "end":
         raise parser.error(f"expected an operator or the end, found {parser.found()}")
