@@ -33,9 +33,9 @@ def with_attributes(**constraints: Any) -> dict[str, Any]:
 
 def test_an_unknown_input_is_named_with_the_closest_one(select: Select) -> None:
     """A typing error is likely."""
-    manifest = scale_manifest(inputs={"gamma": {"dtype": "T"}})
+    manifest = scale_manifest(inputs={"x": {"dtype": "T"}, "gamma": {"dtype": "T"}})
     with pytest.raises(UnknownNameError) as caught:
-        select(manifest, {"gama": X})
+        select(manifest, {"x": X, "gama": X})
     assert str(caught.value) == "test.Scale: unknown input 'gama'. Did you mean gamma?"
 
 
@@ -266,7 +266,7 @@ def test_outputs_come_as_names_or_specs() -> None:
     with pytest.raises(RequestError, match=r"outputs is a list of names: got 'Y'. Write \['Y'\]"):
         wanted_outputs("Y", "op")
     with pytest.raises(RequestError, match="Preallocated tensors go into out"):
-        wanted_outputs({"Y": np.zeros(1)}, "op")  # type: ignore[dict-item]
+        wanted_outputs({"Y": np.zeros(1)}, "op")
 
 
 def test_keys_tell_kinds_apart() -> None:

@@ -21,6 +21,7 @@ BufferAccess: TypeAlias = Literal["uniform", "read-only-storage", "storage"]
 ResourceKind: TypeAlias = Literal["tensor", "scratch", "uniform"]
 DispatchForm: TypeAlias = Literal["grid", "threads", "workgroups"]
 FieldType: TypeAlias = Literal["u32", "i32", "f32"]
+Narrowing: TypeAlias = Literal["checked", "saturating"]
 ArgKind: TypeAlias = Literal["u32", "i32", "f32", "bool", "string"]
 
 
@@ -57,7 +58,7 @@ class Port:
     layout: str | None
     shape: Expression | None
     storage: str | None
-    narrowing: str | None
+    narrowing: Narrowing | None
     description: str | None
     onnx: str | None
 

@@ -129,7 +129,7 @@ def plan_binding(
 def _looked_up(value: object, scope: Scope, request: Request, path: str) -> Value:
     """Resolve ``$name`` in the values of the pass, then among the type variables."""
     if not (isinstance(value, str) and value.startswith("$")):
-        return value  # type: ignore[return-value]  # a literal of the manifest
+        return value
     name = value[1:]
     values = scope["derive"]
     if isinstance(values, dict) and name in values:

@@ -96,7 +96,7 @@ def _values(expression: Expression, scope: Scope) -> str:
         mapping = scope.get(namespace)
         if isinstance(mapping, dict):
             shown.append(f"{namespace}.{member} = {_text(mapping.get(member, 'absent'))}")
-    limits = scope["device"]["limits"]  # type: ignore[index,call-overload]  # request_scope put it there
+    limits = scope["device"]["limits"]
     shown += [f"{name} = {limits.get(name)}" for name in dict.fromkeys(_LIMIT.findall(expression.source))]
     for name in sorted(expression.names):
         value = scope.get(name)

@@ -93,8 +93,8 @@ def _needs_to(manifest: Manifest) -> bool:
 
 def _dtype_of_to(request: Request, allowed: tuple[str, ...], where: str) -> str:
     code = request.attrs["to"]
-    dtype = dtype_of_onnx_code(code)
-    if dtype not in allowed:
+    dtype = dtype_of_onnx_code(code) if isinstance(code, int) else None
+    if dtype is None or dtype not in allowed:
         raise DtypeError(
             "attribute 'to' names another dtype",
             where=where,
@@ -167,7 +167,7 @@ def _shape_value(port: Port, scope: Scope, where: str) -> Value:
 
 def _checked(value: Value, fixed: TensorSpec | None, where: str) -> tuple[int, ...]:
     dimensions = value if isinstance(value, list) else [value]
-    shape = tuple(int(entry) if _is_dimension(entry) else -1 for entry in dimensions)  # type: ignore[arg-type]
+    shape = tuple(int(entry) if _is_dimension(entry) else -1 for entry in dimensions)
     if not isinstance(value, list) or -1 in shape:
         raise ShapeError("the shape is not a list of non-negative integers", where=where, got=repr(value))
     if fixed is not None and fixed.shape != shape:

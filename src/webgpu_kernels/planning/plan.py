@@ -14,7 +14,7 @@ from webgpu_kernels.planning.scope import Scope, derive_into, evaluate_in
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from webgpu_kernels.contract import Intermediate, Variant
+    from webgpu_kernels.contract import Derived, Intermediate, Variant
     from webgpu_kernels.language import Expression, Value
     from webgpu_kernels.planning.request import Request
     from webgpu_kernels.planning.selection import Selection
@@ -130,14 +130,14 @@ def _variant_scope(base: Scope, request: Request, variant: Variant, where: str) 
     """Overlay the variant's tunables (manifest < variant < request), then its derives."""
     scope = dict(base)
     defaults = {name: tunable.default for name, tunable in variant.tunables.items()}
-    scope["tunables"] = {**base["tunables"], **defaults, **request.tunables}  # type: ignore[dict-item]  # a dict always
+    scope["tunables"] = {**base["tunables"], **defaults, **request.tunables}
     _derive(scope, variant.derive, where)
     return scope
 
 
-def _derive(scope: Scope, derived: tuple[object, ...], where: str) -> None:
+def _derive(scope: Scope, derived: tuple[Derived, ...], where: str) -> None:
     try:
-        derive_into(scope, derived)  # type: ignore[arg-type]
+        derive_into(scope, derived)
     except LanguageError as error:
         raise PlanError(f"a derive fails: {error}", where=where) from error
 
@@ -157,7 +157,7 @@ def _intermediate(entry: Intermediate, scope: Scope, where: str) -> PlannedInter
         isinstance(d, int | float) and not isinstance(d, bool) and 0 <= d < 2**53 and d == int(d) for d in shape
     ):
         raise PlanError("the shape is not a list of non-negative integers", where=path, got=repr(value))
-    dimensions = tuple(int(d) for d in shape)  # type: ignore[arg-type]  # checked above
+    dimensions = tuple(int(d) for d in shape)
     elements = 1
     for dimension in dimensions:
         elements *= dimension

@@ -6,7 +6,10 @@ This is the seam between planning and execution: WGSL, layouts, uniform bytes, g
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from webgpu_kernels.contract import Narrowing
 
 Access = Literal["uniform", "read-only-storage", "storage"]
 Source = Literal["tensor", "scratch", "uniform"]
@@ -91,7 +94,7 @@ class TensorUse:
     dtype: str
     storage: str
     layout: str | None
-    narrowing: str | None
+    narrowing: Narrowing | None
     size_bytes: int
     is_output: bool
 

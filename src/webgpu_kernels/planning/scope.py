@@ -69,7 +69,7 @@ def request_scope(request: Request) -> Scope:
     scope["f16Ok"] = make_f16_ok("shader-f16" in request.capabilities.features)
     scope["device"] = device_namespace(request.capabilities)
     scope["dtypes"] = _CONCRETE_SCALARS | {variable: wgsl_scalar(dtype) for variable, dtype in bound.items()}
-    scope["logicalDtypes"] = _CONCRETE_DTYPES | bound
+    scope["logicalDtypes"] = {**_CONCRETE_DTYPES, **bound}
     scope["tensorDtypes"] = {
         name: (manifest.outputs if name in manifest.outputs else manifest.inputs)[name].storage or spec.dtype
         for name, spec in tensors.items()
@@ -79,7 +79,7 @@ def request_scope(request: Request) -> Scope:
     scope["present"] = _presence(request, tensors)
     scope["args"] = dict(request.args)
     scope["attrs"] = dict(request.attrs)
-    scope["tunables"] = {name: tunable.default for name, tunable in manifest.tunables.items()} | request.tunables
+    scope["tunables"] = {**{name: tunable.default for name, tunable in manifest.tunables.items()}, **request.tunables}
     scope["derive"] = {}
     scope["DISPATCH_FOLD_WIDTH"] = MAX_GRID
     return scope
@@ -130,7 +130,7 @@ def derive_into(scope: Scope, derived: Iterable[Derived]) -> None:
 
     Source: FORMAT, section 4.
     """
-    namespace: dict[str, Value] = dict(scope["derive"])  # type: ignore[arg-type]  # always a dict: request_scope put it there
+    namespace: dict[str, Value] = dict(scope["derive"])
     scope["derive"] = namespace
     for entry in derived:
         expression = entry.expression
