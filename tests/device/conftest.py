@@ -6,7 +6,6 @@ import os
 import struct
 import subprocess
 import sys
-import textwrap
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -128,7 +127,7 @@ def fresh_python() -> Callable[[str], subprocess.CompletedProcess[str]]:
         environment = {**os.environ, "PYTHONPATH": os.pathsep.join(paths)}
         environment.pop("XDG_RUNTIME_DIR", None)
         prelude = "import sys; sys.path.insert(0, {!r}); from conftest import Programs; programs = Programs()\n"
-        text = prelude.format(str(Path(__file__).parent)) + textwrap.dedent(code)
+        text = prelude.format(str(Path(__file__).parent)) + code
         return subprocess.run(
             [sys.executable, "-c", text],
             capture_output=True,

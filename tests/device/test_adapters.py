@@ -81,7 +81,7 @@ class FakeAdapter:
         "adapter_type": "DiscreteGPU",
         "backend_type": "Vulkan",
     }
-    features = {"subgroup", "shader-f16"}  # noqa: RUF012 - a stand-in
+    features = {"subgroup", "shader-f16", "multi-draw-indirect-count"}  # noqa: RUF012 - a stand-in
     limits = {"max-buffer-size": 7, "max-texture-dimension-1d": 9, "max-immediate-size": 1}  # noqa: RUF012
 
 

@@ -20,7 +20,24 @@ WANTED_FEATURES: Final = ("shader-f16", "subgroup", "subgroups", "subgroup-barri
 _TYPES: Final = ("DiscreteGPU", "IntegratedGPU", "VirtualGPU", "CPU")
 """Best first; what wgpu calls otherwise comes last."""
 _LOW_POWER_TYPES: Final = ("IntegratedGPU", "DiscreteGPU", "VirtualGPU", "CPU")
-_FEATURE_NAMES: Final[Mapping[str, str]] = MappingProxyType({"subgroup": "subgroups"})
+_FEATURE_NAMES: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "subgroup": "subgroups",
+        **{
+            name: name
+            for name in (
+                "chromium-experimental-subgroup-matrix",
+                "shader-f16",
+                "subgroup-size-control",
+                "subgroups",
+                "texture-formats-tier1",
+                "texture-formats-tier2",
+                "timestamp-query",
+            )
+        },
+    }
+)
+"""The features that the format knows (FORMAT, section 5), by wgpu's names for them."""
 _LIMIT_NAMES: Final[Mapping[str, str]] = MappingProxyType({name.lower(): name for name in DEFAULT_LIMITS})
 _VENDORS: Final[Mapping[int, str]] = MappingProxyType(
     {
@@ -117,14 +134,14 @@ def capabilities_of(source: Wgpu) -> Capabilities:
         source: wgpu's adapter or device.
 
     Returns:
-        Features, limits and adapter facts; wgpu's own extensions are left out of the limits.
+        Features, limits and adapter facts; wgpu's own extensions are left out.
 
     Source: WebGPU, section 3.6; GPU_NOTES, "Traps".
     """
     info = getattr(source, "adapter_info", None) or source.info
     limits = {_LIMIT_NAMES[key]: value for key, value in _plain_names(source.limits) if key in _LIMIT_NAMES}
     return Capabilities(
-        features=frozenset(_FEATURE_NAMES.get(name, name) for name in source.features),
+        features=frozenset(_FEATURE_NAMES[name] for name in source.features if name in _FEATURE_NAMES),
         limits=limits,
         adapter_info={
             "vendor": _vendor(info),

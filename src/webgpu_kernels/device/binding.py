@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from collections import OrderedDict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
@@ -48,7 +49,7 @@ class BoundSet:
         written: the allocations that it writes.
     """
 
-    __slots__ = ("allocations", "cache", "dead", "key", "segments", "simple", "written")
+    __slots__ = ("__weakref__", "_cache", "allocations", "dead", "key", "segments", "simple", "written")
 
     def __init__(
         self,
@@ -58,7 +59,7 @@ class BoundSet:
         allocations: Iterable[Allocation],
         written: Iterable[Allocation],
     ) -> None:
-        self.cache = cache
+        self._cache = weakref.ref(cache)  # a cycle would keep bind groups until the next garbage collection
         self.key = key
         self.segments = tuple(segments)
         self.allocations = tuple(allocations)
@@ -76,7 +77,9 @@ class BoundSet:
 
     def release(self) -> None:
         """Leave the cache and the allocations; a batch that recorded it may still encode it."""
-        self.cache.sets.pop(self.key, None)
+        cache = self._cache()
+        if cache is not None:
+            cache.sets.pop(self.key, None)
         for allocation in self.allocations:
             allocation.bound.discard(self)
 

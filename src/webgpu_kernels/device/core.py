@@ -57,7 +57,7 @@ class DeviceCore:
         self.failure: type[DeviceError] | None = None
         self.pool = Pool(wgpu_device, self.capabilities.limits, pool_limit_bytes, self.failed)
         self.pipelines = Pipelines(wgpu_device, self.capabilities.limits, self.failed)
-        self.transfers = Transfers(wgpu_device, self.check, self.failed)
+        self.transfers = Transfers(wgpu_device, self.probe, self.failed)
         self.scratch = ScratchArena(self.pool)
         self.returned = self.pool.returned
         self.open_batches = 0
@@ -99,6 +99,12 @@ class DeviceCore:
         """Raise where the device cannot be used: before taking its lock, which a forked child might never get."""
         if self.failure is not None:
             raise describe_state(self.failure)
+
+    def probe(self) -> None:
+        """Raise where the device cannot be used, also where only wgpu knows: a waiting thread asks now and then."""
+        self.check()
+        with self.translating("waiting"):
+            self.wgpu_device.create_command_encoder().finish()
 
     def failed(self, error: BaseException, doing: str) -> DeviceError:
         """Translate an error of wgpu's, and remember a lost device."""

@@ -6,6 +6,7 @@ repeated call meets the same buffers and with them the same bind groups. The poo
 
 from __future__ import annotations
 
+import weakref
 from collections import deque
 from itertools import count
 from typing import TYPE_CHECKING, Final
@@ -40,7 +41,7 @@ class Allocation:
         owned: whether this library made the buffer.
         reusable: whether the pool may hand it out again: not where a caller has seen the buffer itself.
         destroyed: the memory is gone.
-        bound: the binding sets that hold it, dropped with it.
+        bound: the binding sets that hold it, dropped with it; weakly, they leave with their executable.
         pins: open batches and reads that will use it; it is not reused before they are done.
         returned: its tensor is gone; it is reused once nothing pins it.
         freed: when the pool took it back, in returns.
@@ -74,7 +75,7 @@ class Allocation:
         self.owned = owned
         self.reusable = owned
         self.destroyed = False
-        self.bound: set[BoundSet] = set()
+        self.bound: weakref.WeakSet[BoundSet] = weakref.WeakSet()
         self.pins = 0
         self.returned = False
         self.freed = 0

@@ -9,7 +9,7 @@ from __future__ import annotations
 import importlib
 import os
 import threading
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
@@ -65,7 +65,7 @@ def load_wgpu() -> Wgpu:
 
 
 def enumerate_adapters() -> list[Wgpu]:
-    """Ask wgpu for every adapter of this machine, OpenGL ones included.
+    """Ask wgpu for the adapters of this machine.
 
     Returns:
         wgpu's adapter objects, in its own order, which is stable within a process.
@@ -81,9 +81,22 @@ def enumerate_adapters() -> list[Wgpu]:
     with _instance_lock:
         if _instance_pid not in (None, os.getpid()):
             raise ForkedProcessError("wgpu was opened before this process was forked", hint=FORKED_HINT)
-        _instance_pid = os.getpid()
         with _runtime_dir():
+            if _instance_pid is None:
+                _leave_opengl_out()
+                _instance_pid = os.getpid()
             return list(wgpu.gpu.enumerate_adapters_sync())
+
+
+def _leave_opengl_out() -> None:
+    """Make wgpu's instance without OpenGL, unless other code has made one already.
+
+    OpenGL cannot run kernels, and Mesa's driver for it leaves an exit handler behind that waits for threads: it crashes
+    every forked child that ends by ``sys.exit``.
+    """
+    extras = importlib.import_module("wgpu.backends.wgpu_native.extras")
+    with suppress(RuntimeError):
+        extras.set_instance_extras(backends=["Vulkan", "Metal", "DX12"])
 
 
 @contextmanager
