@@ -50,11 +50,11 @@ class Invocation(NamedTuple):
     def key(self) -> Hashable:
         """Everything that a plan depends on, apart from the device."""
         return (
-            tuple([(name, signature(value)) for name, value in self.inputs.items()]),
+            tuple([(name, signature(name, value)) for name, value in self.inputs.items()]),
             frozen(self.attrs),
             frozen(self.args),
             tuple(self.outputs.items()),
-            tuple([(name, signature(value)) for name, value in self.out.items()]),
+            tuple([(name, value.spec) for name, value in self.out.items()]),
             self.variant,
             frozen(self.tunables),
         )
@@ -154,6 +154,28 @@ def wanted_outputs(outputs: Wanted | None, where: str) -> Mapping[str, TensorSpe
     return outputs
 
 
+def checked_out(out: Mapping[str, Any] | None, where: str) -> Mapping[str, Tensor]:
+    """Return the preallocated outputs.
+
+    Raises:
+        RequestError: one is not a GPU tensor, or they are not given by name.
+    """
+    if not out:
+        return {}
+    if not isinstance(out, Mapping):
+        raise RequestError("out", where=where, expected="a mapping of names to GPU tensors", got=type(out).__name__)
+    for name, tensor in out.items():
+        if not isinstance(tensor, Tensor):
+            raise RequestError(
+                f"out[{name!r}]",
+                where=where,
+                expected="a GPU tensor",
+                got=type(tensor).__name__,
+                hint="Make one with device.empty(shape, dtype).",
+            )
+    return out
+
+
 def spec_of(value: Any, where: str) -> TensorSpec:
     """Describe what a caller gave as an input or output.
 
@@ -188,13 +210,13 @@ def as_host_array(value: Any, where: str) -> np.ndarray[Any, np.dtype[Any]]:
     )
 
 
-def signature(value: Any) -> Hashable:
+def signature(name: str, value: Any) -> Hashable:
     """Return what a plan depends on of a tensor, cheaply."""
     if isinstance(value, np.ndarray):
         return value.shape, value.dtype
     if isinstance(value, Tensor):
         return value.spec
-    return spec_of(value, "input")
+    return spec_of(value, repr(name))
 
 
 def frozen(values: Mapping[str, Any]) -> Hashable:

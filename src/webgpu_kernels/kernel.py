@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 from webgpu_kernels.contract import bundled_package, open_package
 from webgpu_kernels.device import Device, Executable, Tensor, default_device
-from webgpu_kernels.invocation import Invocation, Wanted, merged_inputs, wanted_outputs
+from webgpu_kernels.invocation import Invocation, Wanted, checked_out, merged_inputs, spec_of, wanted_outputs
 from webgpu_kernels.planning.attributes import unknown_name
 from webgpu_kernels.planning.explanation import Explanation, explain_selection
 from webgpu_kernels.planning.rendering import build_program
+from webgpu_kernels.planning.request import check_dtype
 from webgpu_kernels.prepared import PreparedCall
 from webgpu_kernels.results import Rendering, Results
 
@@ -244,8 +245,16 @@ class Kernel:
         declared = self.manifest.inputs.get(port)
         if declared is None:
             raise unknown_name("input", port, self.manifest.inputs, self.op_id)
+        where = f"{self.op_id}: {port!r}"
+        check_dtype(self.manifest, declared, spec_of(array, where), {}, {})
         target = device or self._device or default_device()
-        return target.tensor(array, layout=declared.layout, storage=declared.storage)
+        return target.tensor(
+            array,
+            layout=declared.layout,
+            storage=declared.storage,
+            narrowing=declared.narrowing or "checked",
+            where=where,
+        )
 
     def _asked(  # noqa: PLR0917 - the options of a call, in their usual order
         self,
@@ -261,7 +270,8 @@ class Kernel:
         where = self.op_id
         wanted = wanted_outputs(outputs, where)
         given = merged_inputs(inputs, named, where)
-        return Invocation(given, attrs or {}, args or {}, wanted, out or {}, variant, tunables or {})
+        targets = checked_out(out, where)
+        return Invocation(given, attrs or {}, args or {}, wanted, targets, variant, tunables or {})
 
     def _target(self, asked: Invocation, device: Device | None) -> Device:
         chosen = device or self._device

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from webgpu_kernels.device import Executable, Tensor
 from webgpu_kernels.errors import DtypeError, MissingValueError, RequestError, ShapeError
-from webgpu_kernels.invocation import as_host_array, merged_inputs, spec_of
+from webgpu_kernels.invocation import as_host_array, checked_out, merged_inputs, spec_of
 from webgpu_kernels.planning.attributes import unknown_name
 from webgpu_kernels.results import Results
 
@@ -47,7 +47,7 @@ class PreparedCall:
         self._inputs = executable.program.inputs
         self._outputs = tuple(use.name for use in executable.program.outputs)
         self._where = plan.request.manifest.op_id
-        self._out = out
+        self._out = checked_out(out, self._where)
         self._output = _checked_place(output, self._where)
 
     @property
@@ -100,7 +100,7 @@ class PreparedCall:
         self, given: Mapping[str, Any], out: Mapping[str, Tensor] | None = None, output: str | None = None
     ) -> Results[Any]:
         """Run with inputs that are already one mapping; see ``__call__``."""
-        out = out if out is not None else self._out
+        out = checked_out(out, self._where) if out is not None else self._out
         output = output if output is not None else self._output
         executable = self._executable
         if len(given) > len(self._inputs):
@@ -158,7 +158,7 @@ class PreparedCall:
     def _upload(self, use: TensorUse, value: Any) -> Tensor:
         where = f"{self._where}: {use.name!r}"
         if value is None:
-            raise MissingValueError(f"missing input {use.name!r}", where=self._where, hint="The prepared call has it.")
+            raise MissingValueError(f"missing input {use.name!r}", where=self._where, hint="The call was prepared with it.")
         array = as_host_array(value, where)
         spec = spec_of(array, where)
         if spec.dtype != use.dtype:
@@ -177,7 +177,7 @@ class PreparedCall:
     def _unknown_input(self, given: Mapping[str, Any]) -> RequestError:
         known = [use.name for use in self._inputs]
         unknown = next(name for name in given if name not in known)
-        return unknown_name("input of the prepared call", unknown, known, self._where)
+        return unknown_name("input", unknown, known, f"{self._where}: prepared call")
 
 
 def _checked_place(output: str | None, where: str) -> str | None:

@@ -53,7 +53,7 @@ def test_a_missing_attribute_is_named(select: Select) -> None:
     with pytest.raises(MissingValueError) as caught:
         select(with_attributes(groups={"required": True, "values": [1, 2]}))
     assert str(caught.value) == (
-        "test.Scale: missing attribute 'groups'. It has no default: give attrs={'groups': …}, one of [1, 2]."
+        "test.Scale: missing attribute 'groups'. Without a default the call gives them: attrs={'groups': 1 or 2}."
     )
 
 

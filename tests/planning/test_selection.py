@@ -189,7 +189,7 @@ def test_a_broken_contract_is_a_shape_error(plan: Planner) -> None:
 def test_a_broken_contract_is_an_attribute_error(plan: Planner) -> None:
     """The same for a condition over attributes."""
     manifest = scale_manifest(attributes={"n": {"default": 1}}, derive={"n2": "attrs.n"}, when=["n2 > 0"])
-    with pytest.raises(AttributeValueError, match=r"`n2 > 0` is false \(n2 = -1\)"):
+    with pytest.raises(AttributeValueError, match=r"`n2 > 0` is false \(attrs.n = -1, n2 = -1\)"):
         plan(manifest, attrs={"n": -1})
 
 

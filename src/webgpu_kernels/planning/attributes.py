@@ -10,7 +10,7 @@ from webgpu_kernels.errors import AttributeValueError, MissingValueError, Unknow
 from webgpu_kernels.language import host_value
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
     from webgpu_kernels.contract import Attribute, Manifest, ScalarArg, Tunable
 
@@ -48,20 +48,30 @@ def bind_attributes(manifest: Manifest, given: Mapping[str, object]) -> dict[str
     for name in given:
         if name not in manifest.attributes:
             raise unknown_name("attribute", name, manifest.attributes, where)
+    missing = [entry for name, entry in manifest.attributes.items() if entry.required and name not in given]
+    if missing:
+        raise _missing_attributes(missing, where)
     values: dict[str, object] = {}
     for name, attribute in manifest.attributes.items():
         if name in given:
             values[name] = _attribute_value(attribute, given[name], where)
-        elif attribute.required:
-            raise MissingValueError(f"missing attribute {name!r}", where=where, hint=_remedy(attribute))
         elif attribute.default is not UNSET:
             values[name] = host_value(attribute.default)
     return values
 
 
-def _remedy(attribute: Attribute) -> str:
-    allowed = f", one of {list(attribute.values)}" if attribute.values else ""
-    return f"It has no default: give attrs={{'{attribute.name}': …}}{allowed}."
+def _missing_attributes(missing: Sequence[Attribute], where: str) -> MissingValueError:
+    names = ", ".join(repr(attribute.name) for attribute in missing)
+    given = ", ".join(f"{attribute.name!r}: {_choices(attribute)}" for attribute in missing)
+    return MissingValueError(
+        f"missing attribute{'s' if len(missing) > 1 else ''} {names}",
+        where=where,
+        hint=f"Without a default the call gives them: attrs={{{given}}}.",
+    )
+
+
+def _choices(attribute: Attribute) -> str:
+    return " or ".join(repr(value) for value in attribute.values) if attribute.values else "…"
 
 
 def _attribute_value(attribute: Attribute, given: object, where: str) -> object:

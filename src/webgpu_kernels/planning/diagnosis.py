@@ -67,7 +67,7 @@ def explain_failure(clause: Expression, scope: Scope, request: Request) -> Failu
         current = derives[name]
     condition = decisive.source if decisive.source not in chain else derives[decisive.source].source
     text = " → ".join([*chain, f"`{condition}`"]) + " is false"
-    values = _values(decisive, scope)
+    values = _values(decisive, derives, scope)
     if values:
         text += f" ({values})"
     if decisive.source.strip().startswith("f16Ok(") and scope.get("dtypes"):
@@ -90,12 +90,16 @@ def _false_conjunct(expression: Expression, scope: Scope) -> Expression:
     return expression
 
 
-def _values(expression: Expression, scope: Scope) -> str:
+def _values(expression: Expression, derives: Mapping[str, Expression], scope: Scope) -> str:
+    """Show what the condition saw; for a derive made of attributes also those, in the caller's terms."""
+    seen = _MEMBER.findall(expression.source)
+    for name in sorted(expression.names & derives.keys()):
+        seen += [entry for entry in _MEMBER.findall(derives[name].source) if entry[0] == "attrs"]
     shown: list[str] = []
-    for namespace, member in dict.fromkeys(_MEMBER.findall(expression.source)):
+    for namespace, member in dict.fromkeys(seen):
         mapping = scope.get(namespace)
         if isinstance(mapping, dict):
-            shown.append(f"{namespace}.{member} = {_text(mapping.get(member, 'absent'))}")
+            shown.append(f"{namespace}.{member} = {_text(mapping[member]) if member in mapping else 'absent'}")
     limits = scope["device"]["limits"]
     shown += [f"{name} = {limits.get(name)}" for name in dict.fromkeys(_LIMIT.findall(expression.source))]
     for name in sorted(expression.names):
@@ -108,7 +112,7 @@ def _values(expression: Expression, scope: Scope) -> str:
 def _text(value: Value) -> str:
     if isinstance(value, bool):
         return str(value).lower()
-    return str(value)
+    return repr(value)
 
 
 def _topic(expression: Expression, derives: Mapping[str, Expression]) -> Topic:

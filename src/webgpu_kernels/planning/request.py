@@ -101,10 +101,14 @@ def _named_inputs(manifest: Manifest, inputs: Mapping[str, TensorSpec]) -> dict[
     for name in inputs:
         if name not in manifest.inputs:
             raise unknown_name("input", name, manifest.inputs, where)
-    for name, port in manifest.inputs.items():
-        if not port.optional and name not in inputs:
-            required = ", ".join(n for n, p in manifest.inputs.items() if not p.optional)
-            raise MissingValueError(f"missing input {name!r}", where=where, hint=f"Required are: {required}.")
+    required = [name for name, port in manifest.inputs.items() if not port.optional]
+    missing = ", ".join(repr(name) for name in required if name not in inputs)
+    if missing:
+        raise MissingValueError(
+            f"missing input{'s' if ', ' in missing else ''} {missing}",
+            where=where,
+            hint=f"Required are: {', '.join(required)}.",
+        )
     return {name: inputs[name] for name in manifest.inputs if name in inputs}
 
 
