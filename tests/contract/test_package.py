@@ -14,7 +14,7 @@ from sample_manifests import a_pass, scale_manifest, variant
 
 from webgpu_kernels.contract import Package, bundled_names, bundled_package, open_package
 from webgpu_kernels.contract import package as package_module
-from webgpu_kernels.contract.files import MAX_FILE_BYTES, included_name
+from webgpu_kernels.contract.files import MAX_FILE_BYTES
 from webgpu_kernels.errors import LanguageError, ManifestError, PackageError, PackageNotFound
 
 DATA = Path(__file__).resolve().parents[1] / "data" / "packages"
@@ -129,10 +129,33 @@ def test_a_pass_inside_a_repeat_group_asks_by_its_name(tmp_path: Path) -> None:
         package.template("no.wgsl")
 
 
-def test_a_missing_include_is_missing_too(tmp_path: Path) -> None:
+def test_a_missing_include_names_the_template_that_asks_for_it(tmp_path: Path) -> None:
     """The error is raised when the template is compiled."""
     package = open_package(make(tmp_path / "p", asking_for("a.wgsl"), a_wgsl='{% include "b.wgsl" %}'))
-    with pytest.raises((PackageError, LanguageError), match=r"'b\.wgsl' is missing"):
+    with pytest.raises(PackageError) as caught:
+        package.template("a.wgsl")
+    assert str(caught.value) == (
+        f"{tmp_path}/p: the template 'b.wgsl' is missing; variant 'v', pass 'p', by way of 'a.wgsl', asks for it. "
+        "Templates that are there: a.wgsl."
+    )
+
+
+def test_only_templates_are_included(tmp_path: Path) -> None:
+    """By their suffix."""
+    package = open_package(make(tmp_path / "p", asking_for("a.wgsl"), a_wgsl='{% include "manifest.json" %}'))
+    with pytest.raises(PackageError) as caught:
+        package.template("a.wgsl")
+    assert str(caught.value) == (
+        f"{tmp_path}/p: the template 'manifest.json' must end in .wgsl or .wgsl.jinja; variant 'v', pass 'p', by way "
+        "of 'a.wgsl', asks for it"
+    )
+
+
+def test_a_circle_of_includes_is_refused(tmp_path: Path) -> None:
+    """By the language, which names the way round."""
+    files = {"a_wgsl": '{% include "b.wgsl" %}', "b_wgsl": '{% include "./a.wgsl" %}'}
+    package = open_package(make(tmp_path / "p", asking_for("a.wgsl"), **files))
+    with pytest.raises(LanguageError, match=r"a\.wgsl → b\.wgsl → a\.wgsl"):
         package.template("a.wgsl")
 
 
@@ -164,8 +187,8 @@ def test_names_that_lead_out_are_refused(tmp_path: Path, name: str) -> None:
     with pytest.raises(PackageError) as caught:
         package.template(name)
     assert str(caught.value) == (
-        f"{tmp_path}/p: {name!r} must be a file's name inside the package: no '..', no leading slash, no backslash, no "
-        "control characters"
+        f"{tmp_path}/p: the template {name!r} must be a file's name inside the package: no '..', no leading slash, no "
+        "backslash, no control characters; the caller asks for it"
     )
 
 
@@ -273,30 +296,6 @@ def test_a_circle_of_links_is_refused(tmp_path: Path) -> None:
     (package.root / "a.wgsl").symlink_to("a.wgsl")
     with pytest.raises(PackageError, match=r"cannot read 'a\.wgsl': "):
         package.template("a.wgsl")
-
-
-@pytest.mark.parametrize(
-    ("name", "including", "resolved"),
-    [
-        ("b.wgsl", "a.wgsl", "b.wgsl"),
-        ("lib/b.wgsl", "x/a.wgsl", "lib/b.wgsl"),
-        ("./b.wgsl", "x/a.wgsl", "x/b.wgsl"),
-        ("../b.wgsl", "x/y/a.wgsl", "x/b.wgsl"),
-        (".././b.wgsl", "x/a.wgsl", "b.wgsl"),
-    ],
-)
-def test_includes_are_relative_to_their_file_where_they_start_with_a_dot(
-    name: str, including: str, resolved: str
-) -> None:
-    """Else to the root."""
-    assert included_name(name, including) == resolved
-
-
-def test_an_include_above_the_root_is_refused() -> None:
-    """Each ".." needs a folder to leave."""
-    with pytest.raises(PackageError) as caught:
-        included_name("../../b.wgsl", "x/a.wgsl")
-    assert str(caught.value) == "x/a.wgsl: includes '../../b.wgsl', which lies outside the package"
 
 
 @pytest.fixture

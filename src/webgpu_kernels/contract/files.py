@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import os
 import re
-from pathlib import Path, PurePosixPath
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from webgpu_kernels.errors import PackageError
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 MAX_FILE_BYTES: Final = 4 * 2**20
 _FORBIDDEN: Final = re.compile(r"[\\:\x00-\x1f\x7f]|(^|/)\.{0,2}(/|$)")
@@ -33,34 +35,6 @@ def path_fault(name: str) -> str | None:
             "must be a file's name inside the package: no '..', no leading slash, no backslash, no control characters"
         )
     return None
-
-
-def included_name(name: str, including: str) -> str:
-    """Resolve the name in an ``include``.
-
-    Args:
-        name: as written: from the file that includes it where it starts with a dot, else from the root.
-        including: that file, relative to the root.
-
-    Returns:
-        The name relative to the root.
-
-    Raises:
-        PackageError: it leaves the package.
-
-    Source: FORMAT section 7.
-    """
-    if not name.startswith("."):
-        return name
-    parts = list(PurePosixPath(including).parent.parts)
-    for part in name.split("/"):
-        if part == "..":
-            if not parts:
-                raise PackageError(f"includes {name!r}, which lies outside the package", where=including)
-            parts.pop()
-        elif part != ".":
-            parts.append(part)
-    return "/".join(parts)
 
 
 def read_file(root: Path, name: str, *, where: str) -> bytes:
@@ -124,6 +98,20 @@ def _blobs(folder: Path) -> Path | None:
             blobs = parent.parent / "blobs"
             return blobs if blobs.is_dir() and not blobs.is_symlink() else None
     return None
+
+
+def suffix_fault(name: str) -> str | None:
+    """Say what keeps a file's name from being a template's.
+
+    Args:
+        name: the name.
+
+    Returns:
+        The fault, or None.
+
+    Source: FORMAT section 7.
+    """
+    return None if name.endswith((".wgsl", ".wgsl.jinja")) else "must end in .wgsl or .wgsl.jinja"
 
 
 def template_names(root: Path) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Final
 
-from webgpu_kernels.contract.files import read_file, template_names
+from webgpu_kernels.contract.files import path_fault, read_file, suffix_fault, template_names
 from webgpu_kernels.contract.model import Pass, RepeatGroup
 from webgpu_kernels.contract.reader import parse_manifest
 from webgpu_kernels.contract.words import alternatives
@@ -58,14 +58,18 @@ class Package:
         """
         with self._lock:
             if name not in self._templates:
-                source = self._text(name, asked_by=self._askers(name))
-                self._templates[name] = compile_template(source, name=name, include=self._include)
+                self._templates[name] = self._compiled(name)
             return self._templates[name]
 
-    def _include(self, name: str) -> str:
-        return self._text(name, asked_by="an include")
+    def _compiled(self, name: str) -> Template:
+        asker = self._asker(name)
+        source = self._text(name, asked_by=asker)
+        by_way = f"{asker}, by way of {name!r},"
+        return compile_template(source, name=name, include=lambda part: self._text(part, asked_by=by_way))
 
     def _text(self, name: str, *, asked_by: str) -> str:
+        if fault := path_fault(name) or suffix_fault(name):
+            raise PackageError(f"the template {name!r} {fault}; {asked_by} asks for it", where=self.where)
         try:
             return read_file(self.root, name, where=self.where).decode("utf-8").removeprefix("\ufeff")
         except UnicodeDecodeError as error:
@@ -80,7 +84,7 @@ class Package:
                 hint=f"Templates that are there: {there}.",
             ) from error
 
-    def _askers(self, name: str) -> str:
+    def _asker(self, name: str) -> str:
         """Say which pass uses a template."""
         for variant in self.manifest.variants:
             for pass_ in _passes(variant.passes):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final, Literal
 from webgpu_kernels.contract.bindings import read_bindings
 from webgpu_kernels.contract.derive import derived_at, read_derive
 from webgpu_kernels.contract.fields import Fields
-from webgpu_kernels.contract.files import path_fault
+from webgpu_kernels.contract.files import path_fault, suffix_fault
 from webgpu_kernels.contract.formulas import ONE, number_or_text
 from webgpu_kernels.contract.model import Dispatch, Pass, RepeatGroup, ViewAlias
 from webgpu_kernels.contract.words import PASS_ID, alternatives, name_fault
@@ -43,7 +43,6 @@ _FORMS: Final[Mapping[DispatchForm, tuple[str, ...]]] = {
     "threads": ("threads", "workgroupSize"),
     "workgroups": ("workgroups",),
 }
-_SHADER_SUFFIXES: Final = (".wgsl", ".wgsl.jinja")
 _WIDTHS: Final = (4, 8, 16, 32, 64, 128)
 
 
@@ -145,10 +144,8 @@ def _read_shader(fields: Fields) -> str:
     name = node.string() if node else None
     if node is None or name is None:
         return ""
-    if fault := path_fault(name):
+    if fault := path_fault(name) or suffix_fault(name):
         node.fail(fault)
-    elif not name.endswith(_SHADER_SUFFIXES):
-        node.fail("must end in .wgsl or .wgsl.jinja")
     return name
 
 
