@@ -1,102 +1,22 @@
-"""A device, programs written by hand, and fresh interpreters for what a process does only once."""
+"""A device, and fresh interpreters for what a process does only once."""
 
 from __future__ import annotations
 
 import os
-import struct
 import subprocess
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from hand_made_programs import Programs
 
 from webgpu_kernels.device import Device
-from webgpu_kernels.planning.program import Program, ProgramPass, Scratch, Slot, TensorUse
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from webgpu_kernels.planning.program import Access, Source
-
 ROOT = Path(__file__).resolve().parents[2]
-
-HEADER = "@compute @workgroup_size(64) fn main(@builtin(global_invocation_id) id: vec3<u32>) {"
-SCALE = f"""struct Params {{ count: u32, factor: f32, _pad0: u32, _pad1: u32 }};
-@group(0) @binding(0) var<storage, read> x: array<f32>;
-@group(0) @binding(1) var<storage, read_write> y: array<f32>;
-@group(0) @binding(2) var<uniform> params: Params;
-{HEADER}
-  if (id.x < params.count) {{ y[id.x] = x[id.x] * params.factor; }}
-}}"""
-SPIN = f"""@group(0) @binding(0) var<storage, read> x: array<f32>;
-@group(0) @binding(1) var<storage, read_write> y: array<f32>;
-{HEADER}
-  var sum = x[id.x % 64];
-  for (var i = 0u; i < 60000u; i++) {{ for (var j = 0u; j < 20u; j++) {{ sum = sum * 1.0001 + 0.5; }} }}
-  y[id.x % 64] = sum;
-}}"""
-
-
-class Programs:
-    """Builds small programs."""
-
-    @staticmethod
-    def use(name: str, shape: tuple[int, ...], dtype: str = "float32", *, output: bool = False) -> TensorUse:
-        """Describe an input or output that is stored as what it is."""
-        count = 1
-        for dimension in shape:
-            count *= dimension
-        itemsize = 2 if dtype == "float16" else 4
-        return TensorUse(
-            name=name,
-            shape=shape,
-            dtype=dtype,
-            storage=dtype,
-            layout=None,
-            narrowing=None,
-            size_bytes=max(4, (count * itemsize + 3) & ~3),
-            is_output=output,
-        )
-
-    @staticmethod
-    def slot(name: str, access: Access, source: Source = "tensor", *, contents: bytes | None = None) -> Slot:
-        """Describe a binding."""
-        return Slot(access=access, source=source, name=name, min_bytes=len(contents or b""), contents=contents)
-
-    @staticmethod
-    def step(wgsl: str, *slots: Slot, grid: tuple[int, int, int] = (1, 1, 1), name: str = "only") -> ProgramPass:
-        """Describe a pass whose WGSL came from line 11 on of a template."""
-        lines = tuple(("kernel.wgsl.jinja", number) for number in range(11, 11 + wgsl.count("\n") + 1))
-        return ProgramPass(id=name, label=name, wgsl=wgsl, lines=lines, slots=slots, grid=grid)
-
-    @staticmethod
-    def program(
-        steps: tuple[ProgramPass, ...],
-        inputs: tuple[TensorUse, ...],
-        outputs: tuple[TensorUse, ...],
-        scratch: tuple[Scratch, ...] = (),
-    ) -> Program:
-        """Put passes together."""
-        return Program(where="test.Op", passes=steps, scratch=scratch, inputs=inputs, outputs=outputs)
-
-    def scale(self, count: int = 256, factor: float = 2.0) -> Program:
-        """Y = factor · x."""
-        params = struct.pack("<IfII", count, factor, 0, 0)
-        step = self.step(
-            SCALE,
-            self.slot("x", "read-only-storage"),
-            self.slot("y", "storage"),
-            self.slot("params", "uniform", "uniform", contents=params),
-            grid=((count + 63) // 64, 1, 1),
-        )
-        return self.program((step,), (self.use("x", (count,)),), (self.use("y", (count,), output=True),))
-
-    def spin(self, groups: int) -> Program:
-        """Keep the GPU busy for a while that grows with the number of workgroups."""
-        slots = (self.slot("x", "read-only-storage"), self.slot("y", "storage"))
-        step = self.step(SPIN, *slots, grid=(groups, 1, 1))
-        return self.program((step,), (self.use("x", (64,)),), (self.use("y", (64,), output=True),))
 
 
 @pytest.fixture(scope="session")
@@ -126,8 +46,10 @@ def fresh_python() -> Callable[[str], subprocess.CompletedProcess[str]]:
         paths = [str(ROOT / "src"), *filter(None, [os.environ.get("PYTHONPATH")])]
         environment = {**os.environ, "PYTHONPATH": os.pathsep.join(paths)}
         environment.pop("XDG_RUNTIME_DIR", None)
-        prelude = "import sys; sys.path.insert(0, {!r}); from conftest import Programs; programs = Programs()\n"
-        text = prelude.format(str(Path(__file__).parent)) + code
+        prelude = (
+            "import sys; sys.path.insert(0, {!r}); from hand_made_programs import Programs; programs = Programs()\n"
+        )
+        text = prelude.format(str(ROOT / "tests")) + code
         return subprocess.run(
             [sys.executable, "-c", text],
             capture_output=True,

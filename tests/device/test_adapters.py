@@ -40,7 +40,9 @@ ALL = (CPU, INTEGRATED, DISCRETE, ODD, OPENGL)
         (ODD, None, ODD),
     ],
 )
-def test_an_adapter_is_chosen(wanted: object, preference: str | None, chosen: AdapterInfo) -> None:
+def test_an_adapter_is_chosen(
+    wanted: str | int | AdapterInfo | None, preference: str | None, chosen: AdapterInfo
+) -> None:
     """By part of its name, by index, by description; else the fastest kind."""
     assert choose_adapter(ALL, wanted, preference) is chosen
 

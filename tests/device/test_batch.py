@@ -13,7 +13,7 @@ from webgpu_kernels.device.seam import COPY_DST, COPY_SRC, STORAGE
 from webgpu_kernels.errors import DeviceError, TensorDestroyed
 
 if TYPE_CHECKING:
-    from conftest import Programs
+    from hand_made_programs import Programs
 
     from webgpu_kernels.device import Device
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as npst
 
@@ -26,6 +26,7 @@ def spec(
 
 
 @pytest.mark.parametrize("dtype", ROUND_TRIPS)
+@settings(deadline=None)  # the first example imports and compiles
 @given(data=st.data())
 def test_every_dtype_comes_back_as_it_went(dtype: str, data: st.DataObject) -> None:
     """Encoding and decoding give the same elements, for any values and memory layout."""

@@ -25,7 +25,7 @@ from webgpu_kernels.errors import (
 from webgpu_kernels.planning.program import Scratch
 
 if TYPE_CHECKING:
-    from conftest import Programs
+    from hand_made_programs import Programs
 
     from webgpu_kernels.device import Device
     from webgpu_kernels.planning.program import Program

@@ -11,20 +11,20 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from webgpu_kernels.device import Device, Executable, default_device
+from webgpu_kernels.device import Device, Executable, Tensor, default_device
 from webgpu_kernels.device.lifecycle import ADAPTER_VARIABLE, _default
 from webgpu_kernels.errors import DeviceClosed, DeviceLost, NoAdapterError, OutOfMemory, TensorDestroyed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from conftest import Programs
+    from hand_made_programs import Programs
 
 pytestmark = pytest.mark.device
 
 X = np.arange(256, dtype=np.float32)
 LOST = r"^the device was lost\. Open a new one; default_device\(\) does so by itself$"
-WAYS = {
+WAYS: dict[str, Callable[[Device, Executable, Tensor], object]] = {
     "run": lambda device, executable, x: executable.run([x]),
     "run to host": lambda device, executable, x: executable.run_to_host([x]),
     "time": lambda device, executable, x: executable.time([x]),
@@ -41,13 +41,12 @@ WAYS = {
 
 
 @pytest.fixture
-def default() -> Iterator[Callable[[], Device]]:
+def default(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[], Device]]:
     """default_device, starting without one."""
-    before, _default.device = _default.device, None
+    monkeypatch.setattr(_default, "device", None)
     yield default_device
     if _default.device is not None:
         _default.device.close()
-    _default.device = before
 
 
 @pytest.mark.parametrize("way", WAYS)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import gc
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
@@ -20,7 +20,7 @@ from webgpu_kernels.errors import (
 )
 
 if TYPE_CHECKING:
-    from conftest import Programs
+    from hand_made_programs import Programs
 
     from webgpu_kernels.device import Device
 
@@ -153,7 +153,7 @@ def test_a_tensor_too_large_names_the_limit(device: Device) -> None:
     assert (caught.value.asked, caught.value.available) == (limit + 4, limit)
 
 
-def make_buffer(device: Device, size: int, usage: int = STORAGE | COPY_SRC | COPY_DST) -> object:
+def make_buffer(device: Device, size: int, usage: int = STORAGE | COPY_SRC | COPY_DST) -> Any:
     return device.wgpu_device.create_buffer(size=size, usage=usage)
 
 

@@ -34,6 +34,10 @@ _STORED: Final[Mapping[str, str]] = MappingProxyType(
         "bool": "<u4",
     }
 )
+_NAMES: Final[Mapping[object, str]] = MappingProxyType({np.dtype(name): name for name in _STORED})
+"""Found at once; numpy takes microseconds to spell a dtype's name."""
+_STORED_DTYPES: Final = MappingProxyType({name: np.dtype(code) for name, code in _STORED.items()})
+_PACKED: Final = np.dtype("u1")
 
 
 def stored_dtype(spec: TensorSpec) -> np.dtype[Any]:
@@ -47,7 +51,7 @@ def stored_dtype(spec: TensorSpec) -> np.dtype[Any]:
 
     Source: FORMAT, section 9.
     """
-    return np.dtype("u1") if spec.layout == "packed" else np.dtype(_STORED[spec.storage or spec.dtype])
+    return _PACKED if spec.layout == "packed" else _STORED_DTYPES[spec.storage or spec.dtype]
 
 
 def encoded_bytes(spec: TensorSpec) -> int:
@@ -85,7 +89,7 @@ def make_spec(
 
     Source: FORMAT, sections 2 and 9.
     """
-    name = logical_dtype(dtype, where=where)
+    name = _NAMES.get(dtype) or logical_dtype(dtype, where=where)
     if layout is not None and (layout != "packed" or name != "uint8"):
         raise LayoutError("unknown layout", where=where, expected='None, or "packed" for uint8', got=f"{layout!r}")
     if storage not in (None, name) and (name != "int64" or storage not in INT64_STORAGES):
@@ -111,7 +115,8 @@ def as_array(array: object, dtype: object | None, *, where: str | None = None) -
     """
     result = np.asarray(array)
     if dtype is None:
-        logical_dtype(result.dtype, where=where)
+        if result.dtype not in _NAMES:
+            logical_dtype(result.dtype, where=where)
         return result
     name = logical_dtype(dtype, where=where)
     if result.dtype.kind not in "biuf":
