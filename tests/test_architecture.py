@@ -33,7 +33,18 @@ HEIGHTS = {
 # Modules at the top that are parts of an area, or the root.
 AREAS = {"__init__": "", "invocation": "kernel", "prepared": "kernel", "results": "kernel"}
 LINES_MAX = 350
-PUBLIC_NAMES: tuple[str, ...] = ()
+PUBLIC_NAMES = (
+    "Capabilities",
+    "Device",
+    "Kernel",
+    "Tensor",
+    "TensorSpec",
+    "adapters",
+    "default_device",
+    "errors",
+    "get_kernel",
+    "load_kernel",
+)
 
 
 def name_of(path: Path) -> str:

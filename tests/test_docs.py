@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
@@ -36,7 +37,10 @@ def test_snippets_run(page: Path, tmp_path: Path) -> None:
     mark = "=== end of block ==="
     program = tmp_path / "snippets.py"
     program.write_text("\n".join(f"{block['code']}\nprint({mark!r})" for block in blocks), encoding="utf-8")
-    result = subprocess.run([sys.executable, str(program)], capture_output=True, text=True, check=False, cwd=tmp_path)
+    # A snippet that opens wgpu itself would show Mesa's complaints about this variable.
+    environment = {"XDG_RUNTIME_DIR": str(tmp_path), **os.environ}
+    command = [sys.executable, str(program)]
+    result = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path, env=environment)
     assert result.stderr == ""
     assert result.returncode == 0
     for block, printed in zip(blocks, result.stdout.split(f"{mark}\n"), strict=False):

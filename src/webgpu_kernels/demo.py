@@ -8,6 +8,7 @@ import sys
 import textwrap
 import time
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -195,7 +196,7 @@ def load_reference(kernel: Kernel) -> ModuleType:
 
     Source: none.
     """
-    path = kernel.package.root / "reference.py"
+    path = Path(__file__).parent / "kernels" / kernel.op_id / "reference.py"
     spec = importlib.util.spec_from_file_location("webgpu_kernels_reference", path)
     if spec is None or spec.loader is None:
         raise wk.errors.PackageError("the package has no reference", where=str(path))
