@@ -51,7 +51,8 @@ def fresh_python() -> Callable[[str], subprocess.CompletedProcess[str]]:
         )
         text = prelude.format(str(ROOT / "tests")) + code
         return subprocess.run(
-            [sys.executable, "-c", text],
+            # Python 3.12 and later warn of every fork beside threads: the forks here are the point.
+            [sys.executable, "-W", "ignore:This process:DeprecationWarning", "-c", text],
             capture_output=True,
             text=True,
             timeout=timeout,

@@ -252,6 +252,24 @@ def test_too_large_an_output_is_refused_at_compilation(device: Device, programs:
         Executable.compile(device, program)
 
 
+def test_a_grid_beyond_the_limit_is_refused_at_compilation(device: Device, programs: Programs) -> None:
+    """Each axis has a limit."""
+    whole = programs.scale()
+    program = dataclasses.replace(whole, passes=(dataclasses.replace(whole.passes[0], grid=(1, 65536, 1)),))
+    with pytest.raises(LimitError, match=r"^test\.Op, pass only: the grid is too large: needs 65536, the device's max"):
+        Executable.compile(device, program)
+
+
+def test_a_tensor_smaller_than_one_element_of_the_shader_is_refused(device: Device, programs: Programs) -> None:
+    """Four bytes bound as vec4: wgpu finds it before anything is submitted, and the next call works."""
+    whole = programs.scale(count=1)
+    step = dataclasses.replace(whole.passes[0], wgsl=whole.passes[0].wgsl.replace("array<f32>", "array<vec4<f32>>"))
+    executable = Executable.compile(device, dataclasses.replace(whole, passes=(step,)))
+    with pytest.raises(DeviceError, match="is bound with size 4 where the shader expects 16"):
+        executable.run([device.tensor(X[:1])])
+    assert Executable.compile(device, whole).run_to_host([device.tensor(X[1:2])])[0] == [2.0]
+
+
 def test_a_warm_call_creates_no_buffer(own_device: Device, programs: Programs) -> None:
     """Dropped outputs come back, and with them their bind groups."""
     executable = Executable.compile(own_device, programs.scale())

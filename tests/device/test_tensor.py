@@ -184,6 +184,15 @@ def test_wrapping_checks_the_buffer(own_device: Device) -> None:
         own_device.wrap(mapped, (1,), "float32")
 
 
+def test_a_wrapped_buffer_may_be_unreadable(own_device: Device) -> None:
+    """Without COPY_SRC it serves as an input; reading it says what it lacks."""
+    tensor = own_device.wrap(make_buffer(own_device, 64, STORAGE), (16,), "float32")
+    with pytest.raises(
+        LayoutError, match=r"^float32\[16\]: the wrapped buffer cannot be read: expected usage COPY_SRC$"
+    ):
+        tensor.numpy()
+
+
 def test_wrapping_another_devices_buffer_is_refused(device: Device, own_device: Device) -> None:
     """A buffer can be bound on its own device only."""
     with pytest.raises(ForeignTensor, match=r"^the buffer belongs to another wgpu device$"):

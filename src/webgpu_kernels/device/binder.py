@@ -54,6 +54,8 @@ class Binder:
         self._device = device
         self._program = program
         self._passes = tuple(step for step in program.passes if all(step.grid))
+        for step in self._passes:
+            _check_grid(device, program.where, step)
         self._pipelines = tuple(device.pipelines.get(step, where=program.where) for step in self._passes)
         self._sizes = {use.name: use.size_bytes for use in (*program.inputs, *program.outputs)}
         self._uniforms = _make_uniforms(device, program, self._passes)
@@ -167,6 +169,18 @@ def _check_conflicts(slots: Sequence[Slot], bound: Sequence[Range], where: str) 
                     where=where,
                     hint="Give tensors of their own memory",
                 )
+
+
+def _check_grid(device: Device, where: str, step: ProgramPass) -> None:
+    available = device.capabilities.limits["maxComputeWorkgroupsPerDimension"]
+    if max(step.grid) > available:
+        raise LimitError(
+            "the grid is too large",
+            limit="maxComputeWorkgroupsPerDimension",
+            asked=max(step.grid),
+            available=available,
+            where=f"{where}, pass {step.id}",
+        )
 
 
 def _check_binding_size(device: Device, where: str, name: str, size_bytes: int) -> None:

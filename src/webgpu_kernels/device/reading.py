@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from webgpu_kernels.device.encoding import Recorder, refuse_dead
+from webgpu_kernels.device.seam import COPY_SRC
 from webgpu_kernels.device.transfer import Source, plan_reads
-from webgpu_kernels.errors import DeviceError
+from webgpu_kernels.errors import DeviceError, LayoutError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -59,6 +60,7 @@ def begin_read(device: Device, tensors: Sequence[Tensor], bound: BoundSet | None
 
     Raises:
         TensorDestroyed: one of them is gone.
+        LayoutError: a wrapped buffer that cannot be copied from.
         DeviceError: an open batch has yet to write one of them, or the device fails.
 
     Source: FORMAT, section 9.
@@ -140,4 +142,6 @@ def _readable(tensor: Tensor) -> Allocation:
         raise DeviceError(
             "the tensor is written by an open batch", where=str(tensor.spec), hint="Leave the batch first"
         )
+    if not allocation.buffer.usage & COPY_SRC:
+        raise LayoutError("the wrapped buffer cannot be read", where=str(tensor.spec), expected="usage COPY_SRC")
     return allocation
