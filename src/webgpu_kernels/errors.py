@@ -1,33 +1,33 @@
 """Every exception that this library raises on purpose.
 
-    KernelError
-    ├── LanguageError (ValueError)          an expression or a template is wrong
-    │   ├── LanguageSyntaxError             its text does not parse
-    │   ├── EvaluationError                 it parses, its evaluation fails
-    │   ├── UnknownIdentifierError          it names something that is not in scope
-    │   └── WorkLimitExceeded               it was stopped: too many steps, too much output, too deep
-    ├── ManifestError (ValueError)          a manifest breaks the format; holds every defect
-    ├── PackageError                        a package's files are missing or unreadable
-    │   └── PackageNotFound (LookupError)   there is no package there
-    ├── RequestError (ValueError)           a call does not fit the contract
-    │   ├── UnknownNameError (KeyError)     an input, output, attribute, … that the contract does not know
-    │   ├── MissingValueError (KeyError)    a required input, attribute or argument is absent
-    │   ├── DtypeError (TypeError)          a dtype that the port does not take
-    │   ├── ShapeError                      a rank or shape that the port does not take
-    │   ├── AttributeValueError             an attribute or scalar argument out of its values
-    │   ├── LayoutError                     a tensor stored otherwise than the port needs
-    │   └── NoVariantError                  no variant takes the request; holds the candidates
-    ├── PlanError (ValueError)              the manifest's own numbers make no sense for this request
-    │   └── LimitError                      more than the device allows; names the limit
-    └── DeviceError (RuntimeError)          the device or a tensor on it cannot be used
-        ├── NoAdapterError                  no suitable adapter on this machine
-        ├── DeviceLost                      the device is gone
-        ├── DeviceClosed                    the device was closed
-        ├── ForkedProcessError              the device belongs to the parent process
-        ├── OutOfMemory (MemoryError)       the device could not allocate
-        ├── ShaderError                     a rendered shader does not compile
-        ├── TensorDestroyed                 the tensor's memory was given back
-        └── ForeignTensor (ValueError)      the tensor belongs to another device
+KernelError
+├── LanguageError (ValueError)          an expression or a template is wrong
+│   ├── LanguageSyntaxError             its text does not parse
+│   ├── EvaluationError                 it parses, its evaluation fails
+│   ├── UnknownIdentifierError          it names something that is not in scope
+│   └── WorkLimitExceeded               it was stopped: too many steps, too much output, too deep
+├── ManifestError (ValueError)          a manifest breaks the format; holds every defect
+├── PackageError                        a package's files are missing or unreadable
+│   └── PackageNotFound (LookupError)   there is no package there
+├── RequestError (ValueError)           a call does not fit the contract
+│   ├── UnknownNameError (KeyError)     an input, output, attribute, … that the contract does not know
+│   ├── MissingValueError (KeyError)    a required input, attribute or argument is absent
+│   ├── DtypeError (TypeError)          a dtype that the port does not take
+│   ├── ShapeError                      a rank or shape that the port does not take
+│   ├── AttributeValueError             an attribute or scalar argument out of its values
+│   ├── LayoutError                     a tensor stored otherwise than the port needs
+│   └── NoVariantError                  no variant takes the request; holds the candidates
+├── PlanError (ValueError)              the manifest's own numbers make no sense for this request
+│   └── LimitError                      more than the device allows; names the limit
+└── DeviceError (RuntimeError)          the device or a tensor on it cannot be used
+    ├── NoAdapterError                  no suitable adapter on this machine
+    ├── DeviceLost                      the device is gone
+    ├── DeviceClosed                    the device was closed
+    ├── ForkedProcessError              the device belongs to the parent process
+    ├── OutOfMemory (MemoryError)       the device could not allocate
+    ├── ShaderError                     a rendered shader does not compile
+    ├── TensorDestroyed                 the tensor's memory was given back
+    └── ForeignTensor (ValueError)      the tensor belongs to another device
 """
 
 from __future__ import annotations

@@ -122,12 +122,12 @@ class PreparedCall:
         results = executable.run(tensors, targets) if on_gpu else executable.run_to_host(tensors, targets)
         return Results(dict(zip(self._outputs, results, strict=True)), self._where)
 
-    def time(self, inputs: Mapping[str, Any] | None = None, /, *, repeat: int = 10, **named: Any) -> dict[str, float]:
+    def time(self, inputs: Mapping[str, Any] | None = None, /, *, repeat: int = 5, **named: Any) -> dict[str, int]:
         """Measure the GPU time of each pass with timestamp queries.
 
         Args:
             inputs: as in a call; without any, buffers of the right size that hold zeros.
-            repeat: how many runs are measured, after one that is not.
+            repeat: how many runs are measured.
             named: inputs as keywords.
 
         Returns:
@@ -143,9 +143,8 @@ class PreparedCall:
         if given:
             tensors = [self._tensor(use, given.get(use.name)) for use in self._inputs]
         else:
-            tensors = [
-                self.device.zeros(use.shape, use.dtype, layout=use.layout, storage=use.storage) for use in self._inputs
-            ]
+            zeros = self.device.zeros
+            tensors = [zeros(use.shape, use.dtype, use.layout, use.storage) for use in self._inputs]
         return dict(self._executable.time(tensors, repeat=repeat))
 
     def fixed(self, *, out: Mapping[str, Tensor] | None, output: str | None) -> PreparedCall:
@@ -158,7 +157,8 @@ class PreparedCall:
     def _upload(self, use: TensorUse, value: Any) -> Tensor:
         where = f"{self._where}: {use.name!r}"
         if value is None:
-            raise MissingValueError(f"missing input {use.name!r}", where=self._where, hint="The call was prepared with it.")
+            hint = "The call was prepared with it."
+            raise MissingValueError(f"missing input {use.name!r}", where=self._where, hint=hint)
         array = as_host_array(value, where)
         spec = spec_of(array, where)
         if spec.dtype != use.dtype:
