@@ -23,7 +23,7 @@ def test_demo_passes_within_80_columns_and_without_noise() -> None:
     assert result.stderr == ""
     assert result.returncode == 0
     lines = result.stdout.splitlines()
-    assert lines[0].startswith("com.microsoft.SkipGroupNorm on ")
+    assert lines[0] == "kernel  com.microsoft.SkipGroupNorm"
     assert lines[-1] == "passed"
     assert max(map(len, lines)) <= 80
 

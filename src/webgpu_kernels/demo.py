@@ -70,12 +70,7 @@ def main() -> int:
 def _run(device: wk.Device, kernel: Kernel) -> int:
     half = "shader-f16" in device.capabilities.features
     inputs = block_inputs("float16" if half else "float32")
-    print(textwrap.shorten(f"{kernel.op_id} on {device.name}", WIDTH))
-    if not half:
-        print("this device has no float16 (feature shader-f16), so the tensors are float32")
-    x = inputs["X"]
-    print("\nthe end of a Stable Diffusion residual block: S = X + skip + bias, then group")
-    print(f"normalisation and SiLU; {x.dtype} {list(x.shape)} (N, H, W, C), {GROUPS} groups")
+    _print_job(device, kernel, inputs["X"], half=half)
     start = time.perf_counter()
     call = kernel.prepare(inputs, attrs=ATTRS, outputs=OUTPUTS, device=device)
     compile_ms = (time.perf_counter() - start) * 1e3
@@ -84,16 +79,28 @@ def _run(device: wk.Device, kernel: Kernel) -> int:
     return _print_checks(compare(call(inputs), kernel, inputs))
 
 
+def _print_job(device: wk.Device, kernel: Kernel, x: Array, *, half: bool) -> None:
+    software = ", software: a GPU is far faster" if device.adapter_info.get("isFallbackAdapter") else ""
+    missing = "" if half else "; no float16 (shader-f16) on this device"
+    facts = {
+        "kernel": kernel.op_id,
+        "device": f"{device.name}{software}",
+        "job": "the end of a Stable Diffusion residual block, with bias, S and SiLU",
+        "tensors": f"{x.dtype} {list(x.shape)} (N, H, W, C), {GROUPS} groups{missing}",
+    }
+    for name, fact in facts.items():
+        print(f"{name:<8}{textwrap.shorten(fact, WIDTH - 8)}")
+
+
 def _print_passes(call: PreparedCall) -> None:
-    print(f"\n{f'variant {call.variant}':<40}{'workgroups':>20}{'GPU time':>20}")
+    _print_row(f"variant {call.variant}", "workgroups", "GPU time", heading=True)
     try:
         times: Mapping[str, float] = call.time()
     except wk.errors.DeviceError:
         times = {}
     for step in call.program.passes:
-        grid = " x ".join(map(str, step.grid))
-        gpu = f"{times[step.id] / 1e6:17.3f} ms" if step.id in times else f"{'not measured':>20}"
-        print(f"  {step.id:<38}{grid:>20}{gpu}")
+        gpu = _ms(times[step.id] / 1e6) if step.id in times else "not measured"
+        _print_row(step.id, " x ".join(map(str, step.grid)), gpu)
 
 
 def _print_times(call: PreparedCall, inputs: Mapping[str, Array], compile_ms: float) -> None:
@@ -104,18 +111,27 @@ def _print_times(call: PreparedCall, inputs: Mapping[str, Array], compile_ms: fl
         call(tensors)
         device.synchronize()
 
-    print(f"\nwall time: planning and compiling, once {compile_ms:37.3f} ms")
-    print(f"           a call on GPU tensors, until the GPU is done {median_ms(on_gpu):24.3f} ms")
-    print(f"           a call from and to numpy {median_ms(lambda: call(inputs)):44.3f} ms")
+    _print_row("wall time", "", "median", heading=True)
+    _print_row("planning and compiling", "once", _ms(compile_ms))
+    _print_row("a call on GPU tensors", "until it is done", _ms(median_ms(on_gpu)))
+    _print_row("a call on numpy arrays", "in and out", _ms(median_ms(lambda: call(inputs))))
 
 
 def _print_checks(checks: list[Check]) -> int:
-    print(f"\n{'check against the float64 reference':<40}{'worst error':>20}{'allowed there':>20}")
+    _print_row("check against the float64 reference", "worst error", "allowed there", heading=True)
     for check in checks:
-        print(f"  {check.name:<38}{check.error:20.2e}{check.tolerance:20.2e}")
+        _print_row(check.name, f"{check.error:.2e}", f"{check.tolerance:.2e}")
     passed = all(check.passed for check in checks)
     print("\npassed" if passed else "\nFAILED: an output is further from the reference than its tolerance")
     return 0 if passed else 1
+
+
+def _print_row(label: str, middle: str, right: str, *, heading: bool = False) -> None:
+    print(f"\n{label:<40}{middle:>20}{right:>20}" if heading else f"  {label:<38}{middle:>20}{right:>20}")
+
+
+def _ms(milliseconds: float) -> str:
+    return f"{milliseconds:.3f} ms"
 
 
 def block_inputs(dtype: str) -> dict[str, Array]:
@@ -222,3 +238,7 @@ def median_ms(work: Callable[[], object]) -> float:
         work()
         times.append(time.perf_counter() - start)
     return statistics.median(times) * 1e3
+
+
+if __name__ == "__main__":
+    sys.exit(main())
