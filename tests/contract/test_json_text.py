@@ -32,7 +32,7 @@ def refusal(text: str | bytes) -> list[str]:
         (b'{"name": "\xe9"}', "is not UTF-8: invalid continuation byte at byte 10. Save it as UTF-8"),
         ('{"name": "A"}'.encode("utf-16"), "is not UTF-8: invalid start byte at byte 0. Save it as UTF-8"),
         ("[" * 10_000 + "]" * 10_000, "is nested too deep: 100 levels are the most"),
-        (b" " * (MAX_TEXT_BYTES + 1), "is 4,194,305 bytes long: 4,194,304 are the most"),
+        (b" " * (MAX_TEXT_BYTES + 1), "is 2,097,153 bytes long: 2,097,152 are the most"),
     ],
 )
 def test_text_that_is_no_document_is_refused(text: str | bytes, message: str) -> None:
@@ -80,6 +80,12 @@ def test_the_message_says_what_was_read() -> None:
 def test_what_json_lacks_is_reported_with_its_path(text: str, defect: str) -> None:
     """Among the other defects of the manifest."""
     assert defect in refusal(text)
+
+
+def test_a_document_of_too_many_values_is_not_read() -> None:
+    """Each could be an expression to compile."""
+    values = ",".join(["{}"] * 100_000)
+    assert refusal(f'{{"variants": [{values}]}}') == ["holds more than 100,000 values: that is no manifest"]
 
 
 def test_a_byte_order_mark_is_skipped() -> None:

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 
 from webgpu_kernels.contract.dtypes import wgsl_scalar
 from webgpu_kernels.contract.entries import read_entry
-from webgpu_kernels.contract.formulas import resolvable
 from webgpu_kernels.contract.model import Binding, BufferAccess, ResourceKind, Struct
 from webgpu_kernels.contract.structs import read_struct
 from webgpu_kernels.contract.words import alternatives
@@ -32,6 +31,7 @@ class Contract:
     Attributes:
         inputs: the input ports.
         outputs: the output ports.
+        ports: all of them, the output where a tensor is both.
         args: the names of the scalar arguments.
         types: the type variables.
         handles: the entries of the manifest's ``bindings``.
@@ -40,15 +40,11 @@ class Contract:
 
     inputs: Mapping[str, Port]
     outputs: Mapping[str, Port]
+    ports: Mapping[str, Port]
     args: Collection[str]
     types: Collection[str]
     handles: Mapping[str, Entry]
     lost: Collection[str]
-
-    @property
-    def ports(self) -> Mapping[str, Port]:
-        """The tensors by name, the output port where a tensor is both."""
-        return {**self.inputs, **self.outputs}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -220,7 +216,7 @@ def _default_element(resource: ResourceKind, target: str, place: Place) -> str:
 
 def _check_references(entry: Entry, place: Place) -> None:
     for key, value in (("elementType", entry.element_type), ("length", entry.length)):
-        if isinstance(value, str) and value.startswith("$") and (fault := resolvable(value[1:], place.names)):
+        if isinstance(value, str) and value.startswith("$") and (fault := place.names.value_fault(value[1:])):
             node = _at(entry, key, place)
             assert node is not None
             node.fail(fault)

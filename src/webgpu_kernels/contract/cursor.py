@@ -52,8 +52,8 @@ def describe(value: object) -> str:
     return f"{kind} {show(value)}" if kind else f"a {type(value).__name__}"
 
 
-class TooManyDefects(Exception):
-    """Reading stops: a hostile document must not cost a message of a million lines."""
+class ReadingStopped(Exception):
+    """What is reported is enough: a hostile document must cost neither an hour nor a message of a million lines."""
 
 
 class Report:
@@ -70,11 +70,11 @@ class Report:
             message: what is wrong and what to do.
 
         Raises:
-            TooManyDefects: these are enough.
+            ReadingStopped: these are enough.
         """
         self._found.setdefault((node.path, message), node)
         if len(self._found) >= MAX_DEFECTS:
-            raise TooManyDefects
+            raise ReadingStopped
 
     def raise_any(self, document: object, where: str) -> None:
         """Raise what was collected.
@@ -88,7 +88,8 @@ class Report:
         """
         if not self._found:
             return
-        found = [(_position(node.keys(), document), path, text, node) for (path, text), node in self._found.items()]
+        order = _Order(document)
+        found = [(order.position(node.keys()), path, text, node) for (path, text), node in self._found.items()]
         found.sort(key=lambda entry: entry[0])
         defects = [Defect(path=path, message=text + node.note) for _, path, text, node in found]
         if len(defects) == MAX_DEFECTS:
@@ -96,20 +97,32 @@ class Report:
         raise ManifestError(defects, where=where or None)
 
 
-def _position(keys: tuple[str | int, ...], document: object) -> tuple[int, ...]:
-    """Return where a place stands in the document; a key that is missing stands after those that are there."""
-    position = []
-    value = document
-    for key in keys:
-        if isinstance(value, dict):
-            position.append(list(value).index(key) if key in value else len(value))
-            value = value.get(key)
-        elif isinstance(value, list | tuple) and isinstance(key, int):
-            position.append(key)
-            value = value[key] if key < len(value) else None
-        else:
-            break
-    return tuple(position)
+class _Order:
+    """Where places stand in a document."""
+
+    def __init__(self, document: object) -> None:
+        self._document = document
+        self._indices: dict[int, dict[object, int]] = {}
+
+    def position(self, keys: tuple[str | int, ...]) -> tuple[int, ...]:
+        """Return the index at each level; a key that is missing stands after those that are there."""
+        position = []
+        value = self._document
+        for key in keys:
+            if isinstance(value, dict):
+                position.append(self._index_of(value).get(key, len(value)))
+                value = value.get(key)
+            elif isinstance(value, list | tuple) and isinstance(key, int):
+                position.append(key)
+                value = value[key] if key < len(value) else None
+            else:
+                break
+        return tuple(position)
+
+    def _index_of(self, members: dict[object, object]) -> dict[object, int]:
+        if id(members) not in self._indices:
+            self._indices[id(members)] = {key: index for index, key in enumerate(members)}
+        return self._indices[id(members)]
 
 
 class Node:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
-from webgpu_kernels.contract.cursor import describe
+from webgpu_kernels.contract.cursor import ReadingStopped, describe
 from webgpu_kernels.contract.json_text import MAX_DEPTH, NotANumber, RepeatedKeys, as_host_number
 from webgpu_kernels.contract.words import PROTOTYPE_MEMBERS
 
 if TYPE_CHECKING:
     from webgpu_kernels.contract.cursor import Node
+
+MAX_VALUES: Final = 100_000
 
 
 def checked(node: Node) -> object:
@@ -21,9 +23,30 @@ def checked(node: Node) -> object:
     Returns:
         A copy made of dict, list, str, int, float, bool and None; integral numbers are ints.
 
+    Raises:
+        ReadingStopped: there is too much of it; that is reported.
+
     Source: FORMAT section 2 (general).
     """
+    if _count(node.value) > MAX_VALUES:
+        node.fail(f"holds more than {MAX_VALUES:,} values: that is no manifest")
+        raise ReadingStopped
     return _checked(node, 0)
+
+
+def _count(document: object) -> int:
+    """Count values until there are too many; reading costs time for each."""
+    counted, stack = 0, [document]
+    while stack and counted <= MAX_VALUES:
+        value = stack.pop()
+        counted += 1
+        if isinstance(value, dict):
+            counted += len(value)
+            stack.extend(member for member in value.values() if isinstance(member, dict | list | tuple))
+        elif isinstance(value, list | tuple):
+            counted += len(value)
+            stack.extend(entry for entry in value if isinstance(entry, dict | list | tuple))
+    return counted
 
 
 def _checked(node: Node, depth: int) -> object:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
 from webgpu_kernels.contract.cursor import show
@@ -11,7 +10,7 @@ from webgpu_kernels.errors import LanguageError
 from webgpu_kernels.language import FUNCTIONS, compile_value
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping
+    from collections.abc import Container, Iterable, Mapping
 
     from webgpu_kernels.contract.cursor import Node
     from webgpu_kernels.language import Expression
@@ -21,34 +20,32 @@ _ALWAYS: Final = frozenset((*NAMESPACES, *CONSTANTS, *FUNCTIONS, "f16Ok"))
 
 
 class Names:
-    """The free identifiers that a formula may use at its place.
+    """The free identifiers that a formula may use at its place: those of the levels above and its own.
 
     Args:
-        derived: the derived names that are visible there.
         types: the manifest's type variables.
-        hidden: where further names are derived that are not visible there, for hints.
+        hidden: where further names are derived that are not visible here, for hints.
+        outer: the level above, or None for the manifest's.
     """
 
-    __slots__ = ("_derived", "_hidden", "_known", "_types")
+    __slots__ = ("_hidden", "_own", "_types", "levels")
 
-    def __init__(
-        self, derived: Iterable[str], types: frozenset[str], hidden: Mapping[str, Node] = MappingProxyType({})
-    ) -> None:
-        self._derived = set(derived)
-        self._known = self._derived | _ALWAYS
+    def __init__(self, types: frozenset[str], hidden: Mapping[str, Node], outer: Names | None = None) -> None:
+        self._own: set[str] = set()
+        self.levels: tuple[Container[str], ...] = (self._own, *outer.levels) if outer else (self._own, _ALWAYS)
         self._types = types
         self._hidden = hidden
 
-    def copy(self, hidden: Mapping[str, Node] = MappingProxyType({})) -> Names:
-        """Return the same names, to be widened one level further in.
+    def inner(self, hidden: Mapping[str, Node]) -> Names:
+        """Return the names one level further in, none of its own yet.
 
         Args:
             hidden: where further names are derived that are not visible there.
 
         Returns:
-            Names of its own.
+            A level that sees this one.
         """
-        return Names(self._derived, self._types, hidden)
+        return Names(self._types, hidden, self)
 
     def add(self, name: str) -> None:
         """Make a derived name visible.
@@ -56,10 +53,9 @@ class Names:
         Args:
             name: the name.
         """
-        self._derived.add(name)
-        self._known.add(name)
+        self._own.add(name)
 
-    def unknown(self, names: Collection[str]) -> list[str]:
+    def unknown(self, names: Iterable[str]) -> list[str]:
         """Return those names that are not visible, in alphabetical order.
 
         Args:
@@ -68,15 +64,32 @@ class Names:
         Returns:
             Mostly none.
         """
-        return [] if self._known.issuperset(names) else sorted(set(names) - self._known)
+        return sorted(name for name in names if not any(name in level for level in self.levels))
 
-    def values(self) -> set[str]:
-        """Return what ``$name`` in a binding may refer to: derived names and type variables."""
-        return self._derived | self._types
+    def derived(self) -> list[str]:
+        """Return the visible derived names in alphabetical order."""
+        levels = [level for level in self.levels if isinstance(level, set)]
+        return sorted(set().union(*levels))
 
     def is_type(self, name: str) -> bool:
         """Return whether a name is a type variable."""
         return name in self._types
+
+    def value_fault(self, name: str) -> str | None:
+        """Say what keeps ``$name`` in a binding from being found: it means a derived name or a type variable.
+
+        Args:
+            name: without the dollar sign.
+
+        Returns:
+            The fault, or None.
+
+        Source: FORMAT section 4.3.
+        """
+        if name in self._types or any(name in level for level in self.levels if isinstance(level, set)):
+            return None
+        hint = alternatives(name, sorted({*self.derived(), *self._types}), what="values of this pass")
+        return f"refers to '${name}', which is no derived name or type variable: {hint}"
 
     def fault(self, name: str) -> str:
         """Compose what is wrong with an unknown name.
@@ -92,7 +105,7 @@ class Names:
             return f"{start}: write dtypes.{name} or logicalDtypes.{name}, type variables are names in templates only"
         if name in self._hidden:
             return f"{start}: it is derived at {self._hidden[name].path}, which does not reach here"
-        if close := closest(name, (*sorted(self._derived), *NAMESPACES, *FUNCTIONS)):
+        if close := closest(name, (*self.derived(), *NAMESPACES, *FUNCTIONS)):
             return f"{start}: did you mean {close!r}?"
         return f"{start}: there are derived names, {', '.join(NAMESPACES)} and functions"
 
@@ -195,22 +208,3 @@ def clauses(node: Node | None, names: Names) -> tuple[Expression, ...]:
         return ()
     entries = node.entries("clauses", least=1)
     return tuple(formula(entry, names) for entry in entries if entry.string() is not None)
-
-
-def resolvable(name: str, names: Names) -> str | None:
-    """Say what keeps ``$name`` in a binding from being found.
-
-    Args:
-        name: without the dollar sign.
-        names: what the pass knows.
-
-    Returns:
-        The fault, or None.
-
-    Source: FORMAT section 4.3.
-    """
-    if name in names.values():
-        return None
-    return f"refers to '${name}', which is no derived name or type variable: " + alternatives(
-        name, sorted(names.values()), what="values of this pass"
-    )

@@ -14,7 +14,7 @@ from typing import Final
 
 from webgpu_kernels.errors import Defect, ManifestError
 
-MAX_TEXT_BYTES: Final = 4 * 2**20
+MAX_TEXT_BYTES: Final = 2 * 2**20
 MAX_DEPTH: Final = 100
 _EXACT: Final = 2**53
 _EXACT_DIGITS: Final = 15

@@ -1,8 +1,7 @@
 """The manifest as everything after the reader sees it: frozen, complete, one form for every dialect.
 
 Defaults are applied, families expanded, binding handles resolved, and every formula is a compiled ``Expression``.
-Objects that serve as keys of caches (``Manifest``, ``Variant``, ``Pass``, ``RepeatGroup``) compare by identity, the
-others by value.
+Keys of caches (``Manifest``, ``Variant``, ``Pass``, ``RepeatGroup``) compare by identity, the others by value.
 """
 
 from __future__ import annotations
@@ -219,14 +218,10 @@ class Dispatch:
     """How many workgroups run.
 
     Attributes:
-        form: ``"grid"`` uses x, y, z; ``"threads"`` uses threads, workgroup_size; ``"workgroups"`` uses workgroups.
-            Fields of the other forms are the constant 1.
-        x: workgroups along x.
-        y: workgroups along y.
-        z: workgroups along z.
-        threads: invocations wanted in all.
-        workgroup_size: invocations of one workgroup.
-        workgroups: workgroups wanted in all.
+        form: which of the following count; the others are the constant 1.
+        x, y, z: of ``"grid"``: workgroups along each axis.
+        threads, workgroup_size: of ``"threads"``: invocations in all, and of one workgroup.
+        workgroups: of ``"workgroups"``: workgroups in all.
     """
 
     form: DispatchForm

@@ -118,7 +118,7 @@ def _read_index(fields: Fields, outer: tuple[str, ...]) -> str:
 def _read_pass(id_: str, fields: Fields, place: Place) -> Pass:
     node = fields.node
     formulas = fields.get("derive")
-    names = place.names.copy(derived_at(formulas))
+    names = place.names.inner(derived_at(formulas))
     derive = read_derive(formulas, names)
     inner = replace(place, node=node, names=names)
     bindings = fields.need("bindings", "list what the shader reads and writes")

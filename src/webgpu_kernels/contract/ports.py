@@ -12,7 +12,7 @@ from webgpu_kernels.contract.model import ArgKind, Port, ScalarArg
 from webgpu_kernels.contract.words import RESERVED, alternatives, name_fault, wgsl_fault
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping
 
     from webgpu_kernels.contract.cursor import Node
     from webgpu_kernels.contract.formulas import Names
@@ -212,7 +212,7 @@ def _check_in_out(node: Node, source: Port, target: Port) -> None:
         node.fail(f"is packed in 'inputs': a tensor that is written, such as {target.name!r}, cannot be")
 
 
-def read_args(node: Node | None, ports: frozenset[str]) -> Mapping[str, ScalarArg]:
+def read_args(node: Node | None, ports: Collection[str]) -> Mapping[str, ScalarArg]:
     """Read ``args``, the scalars that are no attributes.
 
     Args:

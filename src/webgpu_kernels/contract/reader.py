@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Final
 
 from webgpu_kernels.contract.attributes import read_attributes, read_tunables
 from webgpu_kernels.contract.bindings import Contract, fail_arg
-from webgpu_kernels.contract.cursor import Node, Report, TooManyDefects
+from webgpu_kernels.contract.cursor import Node, ReadingStopped, Report
 from webgpu_kernels.contract.derive import derived_at, read_derive
 from webgpu_kernels.contract.document import checked
 from webgpu_kernels.contract.entries import Entry, read_entry
@@ -100,7 +100,7 @@ def read_manifest(data: object, *, where: str = "") -> Manifest:
     try:
         plain = checked(Node(data, report))
         manifest = _read(Fields(Node(plain, report), MANIFEST_KEYS, "a manifest"))
-    except TooManyDefects:
+    except ReadingStopped:
         report.raise_any(data, where)
         raise
     report.raise_any(data, where)
@@ -111,18 +111,24 @@ def _read(fields: Fields) -> Manifest:
     fields.text("$schema")
     types = read_type_constraints(fields.get("typeConstraints"))
     formulas = fields.get("derive")
-    names = Names((), frozenset(types), derived_at(formulas))
+    names = Names(frozenset(types), derived_at(formulas))
     derive = read_derive(formulas, names)
     inputs = read_inputs(fields.get("inputs"), types, names)
     outputs = read_outputs(fields.need("outputs", "declare what the kernel computes"), types, names, inputs)
-    args = read_args(fields.get("args"), frozenset((*inputs, *outputs)))
+    args = read_args(fields.get("args"), {*inputs, *outputs})
     requires = read_requires(fields.get("requires"))
     variants = fields.need("variants", "give at least one implementation")
     nodes = expand_variants(variants) if variants else []
     handles = _read_handles(fields.get("bindings"))
-    lost = _lost_handles(handles, {**inputs, **outputs}, _scratch_ids(nodes))
+    ports = MappingProxyType({**inputs, **outputs})
     contract = Contract(
-        inputs=inputs, outputs=outputs, args=args.keys(), types=types.keys(), handles=handles, lost=lost
+        inputs=inputs,
+        outputs=outputs,
+        ports=ports,
+        args=args.keys(),
+        types=types.keys(),
+        handles=handles,
+        lost=_lost_handles(handles, ports, _scratch_ids(nodes)),
     )
     when = clauses(fields.get("when"), names)
     since, onnx = fields.get("sinceVersion"), fields.get("onnx")

@@ -106,7 +106,7 @@ def _check_superseders(node: Node, variant: Variant, ranks: Mapping[str, int]) -
 def _read_variant(node: Node, default_id: str, outer: Outer) -> Variant:
     fields = Fields(node, _VARIANT_KEYS, "a variant")
     derive, passes = fields.get("derive"), fields.need("passes", "give what the variant runs")
-    outside, names = outer.names.copy(derived_at(derive)), outer.names.copy(derived_at(derive))
+    outside, names = outer.names.inner(derived_at(derive)), outer.names.inner(derived_at(derive))
     formulas = read_derive(derive, names)
     requires = fields.get("requires")
     intermediates = _read_intermediates(fields.get("intermediates"), names)
