@@ -1,0 +1,164 @@
+"""What SkipGroupNorm accepts and refuses, and what it renders, on devices that are only described."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+import pytest
+from skip_group_norm_cases import SHARED, Case
+
+import webgpu_kernels as wk
+
+VECTORS = SHARED / "vectors" / "selection.json"
+TINY = {
+    "maxComputeInvocationsPerWorkgroup": 64,
+    "maxComputeWorkgroupSizeX": 64,
+    "maxComputeWorkgroupStorageSize": 1024,
+}
+
+
+def tiny(**limits: int) -> wk.Capabilities:
+    """Describe a device of 64 invocations and 1 KiB of workgroup storage, with float16."""
+    return wk.Capabilities(features={"shader-f16"}, limits=TINY | limits, adapter_info={})
+
+
+def specs(case: Case, **changes: wk.TensorSpec) -> dict[str, wk.TensorSpec]:
+    """Describe the inputs of a case, with some replaced."""
+    channels = (case.c,)
+    described = {
+        "X": wk.TensorSpec(case.shape, case.t),
+        "gamma": wk.TensorSpec(channels, case.m),
+        "beta": wk.TensorSpec(channels, case.m),
+        "skip": wk.TensorSpec(case.shape if case.skip == "exact" else (case.n, case.c), case.t),
+    }
+    return described | ({"bias": wk.TensorSpec(channels, case.t)} if case.bias else {}) | changes
+
+
+def published_requests() -> list[Any]:
+    """Read the 40 requests whose selection by the published manifest is known."""
+    if not VECTORS.is_file():
+        return [pytest.param(None, None, marks=pytest.mark.skip(reason="the vectors are not on this machine"))]
+    vectors = json.loads(VECTORS.read_text())
+    return [
+        pytest.param(case, vectors["devices"][case["device"]], id=f"{i}-{case['device']}")
+        for i, case in enumerate(vectors["cases"])
+    ]
+
+
+@pytest.mark.parametrize(("case", "device"), published_requests())
+def test_accepts_what_the_published_manifest_accepts(
+    skip_group_norm: wk.Kernel, case: dict[str, Any], device: dict[str, Any]
+) -> None:
+    """Every variant that the published manifest finds eligible is accepted here."""
+    request = case["request"]
+    kinds = {"gamma": "M", "beta": "M"}
+    inputs = {
+        name: wk.TensorSpec(tuple(shape), request["types"][kinds.get(name, "T")])
+        for name, shape in request["shapes"].items()
+    }
+    capabilities = wk.Capabilities(
+        features={"shader-f16"} if device["f16"] else set(), limits=device["limits"], adapter_info={}
+    )
+    explanation = skip_group_norm.explain(
+        inputs,
+        attrs=request["attrs"],
+        outputs=request["outputs"],
+        tunables=request["tunables"],
+        capabilities=capabilities,
+    )
+    accepted = {candidate.id for candidate in explanation.candidates if candidate.accepted}
+    assert accepted >= set(case["expected"]["eligible"])
+
+
+WIDE = [
+    Case(n=1, h=5, w=3, c=1030, groups=2),
+    Case(n=2, h=4, w=4, c=2060, groups=4, bias=False, t="float16"),
+    Case(n=1, h=3, w=3, c=3000, groups=1, keeps_sum=False, skip="(N, C)"),
+    Case(n=1, h=64, w=64, c=320, groups=32),
+    Case(n=1, h=9, w=9, c=448, groups=32, bias=False, keeps_sum=False, skip="(N, C)"),
+    Case(n=1, h=2, w=2, c=65536, groups=32, t="float16", channels_last=0),
+]
+
+
+@pytest.mark.parametrize("case", WIDE, ids=str)
+def test_wide_groups_fit_a_small_device(skip_group_norm: wk.Kernel, case: Case) -> None:
+    """Both variants keep to 64 invocations and 1 KiB of workgroup storage, however many channels a group has."""
+    for variant in case.variants:
+        rendering = skip_group_norm.render(
+            specs(case), attrs=case.attrs, outputs=case.outputs, variant=variant, capabilities=tiny()
+        )
+        for name in rendering:
+            lanes = re.search(r"const WORKGROUP = (\d+)u;", rendering[name])
+            assert lanes is not None
+            assert 1 <= int(lanes[1]) <= 64
+
+
+@pytest.mark.parametrize("storage_bytes", [8, 64, 1024])
+def test_workgroup_storage_bounds_the_workgroup(skip_group_norm: wk.Kernel, storage_bytes: int) -> None:
+    """A lane needs eight bytes."""
+    case = Case(c=64)
+    rendering = skip_group_norm.render(
+        specs(case),
+        attrs=case.attrs,
+        variant="fused_bias_plain",
+        capabilities=tiny(maxComputeWorkgroupStorageSize=storage_bytes),
+    )
+    slots = re.search(r"scratch: array<vec2<f32>, (\d+)>", rendering["main"])
+    assert slots is not None
+    assert int(slots[1]) * 8 <= storage_bytes
+
+
+REFUSED: list[tuple[str, dict[str, Any], dict[str, wk.TensorSpec]]] = [
+    ("groupsDivideChannels", {"groups": 3}, {}),
+    ("groupsDivideChannels", {"groups": 0}, {}),
+    ("groupsDivideChannels", {"groups": -4}, {}),
+    ("groupsDivideChannels", {"groups": 6.4}, {}),
+    ("groupsDivideChannels", {"groups": 64}, {}),
+    ("inputHasRank4", {}, {"X": wk.TensorSpec((2, 24, 32), "float32")}),
+    ("gammaIsPerChannel", {}, {"gamma": wk.TensorSpec((31,), "float32")}),
+    ("gammaIsPerChannel", {}, {"gamma": wk.TensorSpec((32, 1), "float32")}),
+    ("betaIsPerChannel", {}, {"beta": wk.TensorSpec((), "float32")}),
+    ("biasIsPerChannel", {}, {"bias": wk.TensorSpec((1,), "float32")}),
+    ("skipIsExactOrPerChannel", {}, {"skip": wk.TensorSpec((32,), "float32")}),
+    ("skipIsExactOrPerChannel", {}, {"skip": wk.TensorSpec((1, 32), "float32")}),
+    ("skipIsExactOrPerChannel", {}, {"skip": wk.TensorSpec((2, 32, 1, 1), "float32")}),
+    ("skipIsExactOrPerChannel", {}, {"skip": wk.TensorSpec((2, 6, 1, 32), "float32")}),
+]
+
+
+@pytest.mark.parametrize(("clause", "attrs", "inputs"), REFUSED, ids=str)
+def test_each_refusal_names_its_clause(
+    skip_group_norm: wk.Kernel, clause: str, attrs: dict[str, Any], inputs: dict[str, wk.TensorSpec]
+) -> None:
+    """The clause that a request breaks speaks for itself in every candidate's reason."""
+    case = Case()
+    explanation = skip_group_norm.explain(specs(case, **inputs), attrs=case.attrs | attrs, capabilities=tiny())
+    assert explanation.variant is None
+    assert all(str(candidate.reason).startswith(f"{clause} ") for candidate in explanation.candidates)
+
+
+def test_float16_needs_the_feature(skip_group_norm: wk.Kernel) -> None:
+    """Either type variable in float16 is refused on a device without shader-f16."""
+    for case in (Case(t="float16"), Case(m="float16")):
+        explanation = skip_group_norm.explain(specs(case), attrs=case.attrs, capabilities=wk.Capabilities(limits=TINY))
+        assert explanation.variant is None
+
+
+def test_variants_are_the_published_eight(skip_group_norm: wk.Kernel) -> None:
+    """Their ids are part of the contract."""
+    explanation = skip_group_norm.explain(specs(Case()), attrs=Case().attrs, capabilities=tiny())
+    assert {candidate.id for candidate in explanation.candidates} == {
+        f"{way}{bias}{end}" for way in ("split", "fused") for bias in ("_bias", "") for end in ("_sum", "_plain")
+    }
+
+
+def test_no_shader_asks_for_subgroups(skip_group_norm: wk.Kernel) -> None:
+    """Some engines refuse the directive, others require it, so the shaders do without."""
+    for case in (Case(), Case(t="float16", m="float16", channels_last=0)):
+        for variant in case.variants:
+            rendering = skip_group_norm.render(
+                specs(case), attrs=case.attrs, outputs=case.outputs, variant=variant, capabilities=tiny()
+            )
+            assert not any("subgroup" in rendering[name] for name in rendering)
