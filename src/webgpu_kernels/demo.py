@@ -214,7 +214,7 @@ def load_reference(kernel: Kernel) -> ModuleType:
     """
     path = Path(__file__).parent / "kernels" / kernel.op_id / "reference.py"
     spec = importlib.util.spec_from_file_location("webgpu_kernels_reference", path)
-    if spec is None or spec.loader is None:
+    if not path.exists() or spec is None or spec.loader is None:
         raise wk.errors.PackageError("the package has no reference", where=str(path))
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
