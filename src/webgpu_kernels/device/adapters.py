@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
@@ -79,7 +79,7 @@ class AdapterInfo:
     backend: str
     type: str
     driver: str
-    capabilities: Capabilities
+    capabilities: Capabilities = field(repr=False)
     usable: bool
 
     def __str__(self) -> str:
