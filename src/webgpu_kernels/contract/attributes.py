@@ -67,9 +67,25 @@ def read_attributes(attributes: Node | None, constraints: Node | None) -> Mappin
 
     Source: FORMAT section 2.
     """
-    merged = {name: _read_attribute(name, entry) for name, entry in _named(attributes, "attributes")}
-    for name, entry in _named(constraints, "attribute constraints"):
-        plain = Attribute(name=name, default=UNSET, required=False, values=None, description=None)
+    declared = {name: _read_attribute(name, entry) for name, entry in named(attributes, "attributes")}
+    return constrained_attributes(declared, constraints)
+
+
+def constrained_attributes(declared: Mapping[str, Attribute], constraints: Node | None) -> Mapping[str, Attribute]:
+    """Read ``attributeConstraints`` into the attributes that they concern.
+
+    Args:
+        declared: the attributes as ``attributes`` declares them.
+        constraints: an object of name to ``{required?, values?}``, or None; a constraint declares its attribute too.
+
+    Returns:
+        The attributes in the manifest's order, those that are only constrained last.
+
+    Source: FORMAT section 2.
+    """
+    merged = dict(declared)
+    for name, entry in named(constraints, "attribute constraints"):
+        plain = plain_attribute(name)
         merged[name] = _constrained(merged.get(name, plain), Fields(entry, _CONSTRAINT_KEYS, "an attribute constraint"))
     return MappingProxyType(merged)
 
@@ -78,7 +94,23 @@ _CONSTRAINT_KEYS: Final = ("required", "values")
 _DEFAULT_KEYS: Final = ("default", "description")
 
 
-def _named(node: Node | None, what: str) -> list[tuple[str, Node]]:
+def plain_attribute(name: str) -> Attribute:
+    """Return an attribute of which no more is known than its name."""
+    return Attribute(name=name, default=UNSET, required=False, values=None, description=None)
+
+
+def named(node: Node | None, what: str) -> list[tuple[str, Node]]:
+    """Return the members of an object, reporting keys that expressions could not write.
+
+    Args:
+        node: the object, or None.
+        what: what the members are, in the plural.
+
+    Returns:
+        Name and node of each.
+
+    Source: FORMAT section 3 (lexing).
+    """
     members = node.members(what) if node else []
     for name, entry in members:
         if fault := name_fault(name):
@@ -143,7 +175,7 @@ def read_tunables(node: Node | None) -> Mapping[str, Tunable]:
     Source: FORMAT section 2.
     """
     tunables: dict[str, Tunable] = {}
-    for name, entry in _named(node, "tunables"):
+    for name, entry in named(node, "tunables"):
         fields = _with_default(entry, "a tunable")
         if fields is not None:
             tunables[name] = _read_tunable(name, fields)

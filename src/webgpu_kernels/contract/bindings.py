@@ -16,7 +16,7 @@ from webgpu_kernels.contract.structs import read_struct
 from webgpu_kernels.contract.words import alternatives
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
+    from collections.abc import Collection, Iterable, Mapping
 
     from webgpu_kernels.contract.cursor import Node
     from webgpu_kernels.contract.entries import Entry
@@ -76,9 +76,23 @@ def read_bindings(node: Node, place: Place) -> tuple[Binding, ...]:
 
     Source: FORMAT section 6.
     """
+    return bind_entries(((use, _entry(use, place)) for use in node.entries("bindings")), place)
+
+
+def bind_entries(entries: Iterable[tuple[Node, Entry | None]], place: Place) -> tuple[Binding, ...]:
+    """Resolve a pass's entries and check that they get along in one shader.
+
+    Args:
+        entries: where each stands in the pass, and the entry, None where it is wrong.
+        place: the pass.
+
+    Returns:
+        The bindings in binding order.
+
+    Source: FORMAT section 6.
+    """
     bindings: dict[str, Binding] = {}
-    for use in node.entries("bindings"):
-        entry = _entry(use, place)
+    for use, entry in entries:
         binding = resolve(entry, use, place) if entry else None
         if binding is None:
             continue
@@ -131,8 +145,9 @@ def resolve(entry: Entry, use: Node, place: Place) -> Binding | None:
     label = entry.label
     if label is None or entry.handle in place.contract.lost:
         return None
-    if struct := _at(entry, "struct", place):
-        return _uniform(label, read_struct(struct, entry.struct_name, place.names, place.contract.args))
+    if entry.struct is not None:
+        fields = _seen_from(place, entry, entry.struct)
+        return _uniform(label, read_struct(fields, entry.struct_name, place.names, place.contract.args))
     found = _target(entry, use, place)
     if found is None:
         return None
@@ -155,12 +170,9 @@ def _uniform(label: str, struct: Struct) -> Binding:
     )
 
 
-def _at(entry: Entry, key: str, place: Place) -> Node | None:
-    """Return a member of the entry; what is wrong with a handle may be wrong in this pass only, and says so."""
-    node = entry.fields.get(key)
-    if node is None or entry.handle is None:
-        return node
-    return node.replaced(node.value, f" (in {place.node.path}{place.node.note})")
+def _seen_from(place: Place, entry: Entry, node: Node) -> Node:
+    """Return a member of the entry; what is wrong with a shared one may be wrong in this pass only, and says so."""
+    return node.replaced(node.value, f" (in {place.node.path}{place.node.note})") if entry.shared else node
 
 
 def _target(entry: Entry, use: Node, place: Place) -> tuple[ResourceKind, str] | None:
@@ -217,6 +229,6 @@ def _default_element(resource: ResourceKind, target: str, place: Place) -> str:
 def _check_references(entry: Entry, place: Place) -> None:
     for key, value in (("elementType", entry.element_type), ("length", entry.length)):
         if isinstance(value, str) and value.startswith("$") and (fault := place.names.value_fault(value[1:])):
-            node = _at(entry, key, place)
+            node = entry.fields.get(key)
             assert node is not None
-            node.fail(fault)
+            _seen_from(place, entry, node).fail(fault)

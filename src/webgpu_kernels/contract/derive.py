@@ -29,7 +29,7 @@ def read_derive(node: Node | None, names: Names) -> tuple[Derived, ...]:
     """
     derived = []
     for name, entry in node.members("formulas, name to expression or literal") if node else ():
-        if fault := _fault(name, names):
+        if fault := derived_fault(name, names):
             entry.fail(fault)
         derived.append(Derived(name=name, expression=formula(entry, names)))
         names.add(name)
@@ -50,7 +50,18 @@ def derived_at(node: Node | None) -> Mapping[str, Node]:
     return {name: node.at(name, value) for name, value in node.value.items()}
 
 
-def _fault(name: str, names: Names) -> str | None:
+def derived_fault(name: str, names: Names) -> str | None:
+    """Say what keeps a name from being derived.
+
+    Args:
+        name: the name.
+        names: what is visible where it is derived.
+
+    Returns:
+        The fault, or None.
+
+    Source: FORMAT section 2 (``derive``).
+    """
     if name in RESERVED:
         return "is a name that expressions reserve: choose another"
     if names.is_type(name):

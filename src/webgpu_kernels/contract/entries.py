@@ -18,7 +18,21 @@ _ACCESS: Final[tuple[BufferAccess, ...]] = get_args(BufferAccess)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
-    """One binding entry as it is written; ``fields`` holds what is read again at each use."""
+    """One binding entry as it is written.
+
+    Attributes:
+        fields: its members.
+        handle: its key in ``bindings``, or None.
+        name: the WGSL variable.
+        buffer: how the shader may use it.
+        arg: the tensor that it binds, by the callers' name.
+        scratch: the intermediate that it binds.
+        element_type: a WGSL type, or ``"$name"``.
+        length: elements of a fixed-size array, or ``"$name"``.
+        struct: the list of a uniform's fields, read again at each use.
+        struct_name: the uniform's WGSL type.
+        shared: whether several passes may use the entry; a fault may then be one pass's only, and says which.
+    """
 
     fields: Fields
     handle: str | None
@@ -28,7 +42,9 @@ class Entry:
     scratch: str | None
     element_type: str | None
     length: int | str | None
+    struct: Node | None
     struct_name: str | None
+    shared: bool
 
     @property
     def node(self) -> Node:
@@ -61,15 +77,27 @@ def read_entry(node: Node, handle: str | None) -> Entry:
         buffer=fields.choice("buffer", _ACCESS),
         arg=fields.text("arg"),
         scratch=fields.text("scratch"),
-        element_type=_read_element_type(fields),
-        length=_read_length(fields),
+        element_type=read_element_type(fields),
+        length=read_length(fields),
+        struct=fields.get("struct"),
         struct_name=_read_struct_name(fields),
+        shared=handle is not None,
     )
-    _check_entry(entry)
+    check_entry(entry)
     return entry
 
 
-def _read_element_type(fields: Fields) -> str | None:
+def read_element_type(fields: Fields) -> str | None:
+    """Read ``elementType``.
+
+    Args:
+        fields: the entry.
+
+    Returns:
+        A WGSL type, ``"$name"``, or None.
+
+    Source: FORMAT section 6.
+    """
     node, text = fields.get("elementType"), fields.text("elementType")
     if node is None or text is None:
         return None
@@ -82,7 +110,17 @@ def _read_element_type(fields: Fields) -> str | None:
     return text
 
 
-def _read_length(fields: Fields) -> int | str | None:
+def read_length(fields: Fields) -> int | str | None:
+    """Read ``length``.
+
+    Args:
+        fields: the entry.
+
+    Returns:
+        A number of elements, ``"$name"``, or None.
+
+    Source: FORMAT section 6.
+    """
     node = fields.get("length")
     value = node.value if node else None
     if isinstance(value, str) and value.startswith("$") and name_fault(value[1:]) is None:
@@ -105,8 +143,14 @@ def _read_struct_name(fields: Fields) -> str | None:
     return text
 
 
-def _check_entry(entry: Entry) -> None:
-    """Check what holds wherever the entry is used."""
+def check_entry(entry: Entry) -> None:
+    """Check what holds wherever the entry is used.
+
+    Args:
+        entry: the entry; its faults are reported.
+
+    Source: FORMAT section 6.
+    """
     fields = entry.fields
     label = entry.label
     if label is None:

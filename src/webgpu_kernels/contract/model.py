@@ -38,7 +38,8 @@ class Port:
     """One input or output tensor of the contract.
 
     Attributes:
-        name: what callers and expressions call it; a WGSL identifier.
+        name: what callers call it, and ``present``; a WGSL identifier.
+        semantic: what ``shapes``, ``ranks`` and ``tensorDtypes`` call it, mostly ``name`` too.
         dtype: a logical dtype, a type variable, or None (an output is then float32).
         rank: how many dimensions, as documentation; None where the manifest does not say.
         optional: whether a call may leave it out.
@@ -61,6 +62,7 @@ class Port:
     description: str | None
     onnx: str | None
 
+    semantic: str
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScalarArg:

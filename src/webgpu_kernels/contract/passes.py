@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, Literal
 
 from webgpu_kernels.contract.bindings import read_bindings
@@ -15,17 +15,17 @@ from webgpu_kernels.contract.words import PASS_ID, alternatives, name_fault
 from webgpu_kernels.errors import LanguageError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from webgpu_kernels.contract.bindings import Place
     from webgpu_kernels.contract.cursor import Node
     from webgpu_kernels.contract.formulas import Names
-    from webgpu_kernels.contract.model import Binding, DispatchForm
+    from webgpu_kernels.contract.model import Binding, Derived, DispatchForm, Port
     from webgpu_kernels.language import Expression
 
 MAX_PASSES: Final = 131_072
 MAX_ROUNDS: Final = 65_535
-_PASS_KEYS: Final = (
+PASS_KEYS: Final = (
     "id",
     "name",
     "shader",
@@ -46,30 +46,39 @@ _FORMS: Final[Mapping[DispatchForm, tuple[str, ...]]] = {
 _WIDTHS: Final = (4, 8, 16, 32, 64, 128)
 
 
-def read_steps(node: Node, place: Place) -> tuple[Pass | RepeatGroup, ...]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PassForm:
+    """How a dialect writes a pass: its keys, and what reads it, given its id and the place that it stands in."""
+
+    keys: tuple[str, ...]
+    read: Callable[[str, Fields, Place], Pass]
+
+
+def read_steps(node: Node, place: Place, form: PassForm | None = None) -> tuple[Pass | RepeatGroup, ...]:
     """Read ``passes`` of a variant or of a repeat group.
 
     Args:
         node: a non-empty list of passes and repeat groups.
         place: what they may use; its node is the variant or the group.
+        form: the dialect's, by default that of spec 2.1.
 
     Returns:
         The steps in order.
 
     Source: FORMAT section 2 (``passes``).
     """
-    return _read_steps(node, place, ())
+    return _read_steps(node, place, form or PassForm(keys=PASS_KEYS, read=_read_pass), ())
 
 
-def _read_steps(node: Node, place: Place, indices: tuple[str, ...]) -> tuple[Pass | RepeatGroup, ...]:
+def _read_steps(node: Node, place: Place, form: PassForm, indices: tuple[str, ...]) -> tuple[Pass | RepeatGroup, ...]:
     steps: dict[str, Pass | RepeatGroup] = {}
     for number, entry in enumerate(node.entries("passes", least=1)):
         is_group = isinstance(entry.value, dict) and "repeat" in entry.value
-        fields = Fields(entry, _GROUP_KEYS if is_group else _PASS_KEYS, "a repeat group" if is_group else "a pass")
+        fields = Fields(entry, _GROUP_KEYS if is_group else form.keys, "a repeat group" if is_group else "a pass")
         id_ = _read_id(fields, f"pass_{number}")
         if id_ in steps:
             entry.at("id", None).fail(f"is taken: another pass here is called {id_!r}")
-        steps[id_] = _read_group(id_, fields, place, indices) if is_group else _read_pass(id_, fields, place)
+        steps[id_] = _read_group(id_, fields, place, form, indices) if is_group else form.read(id_, fields, place)
     return tuple(steps.values())
 
 
@@ -82,7 +91,7 @@ def _read_id(fields: Fields, default: str) -> str:
     return text
 
 
-def _read_group(id_: str, fields: Fields, place: Place, indices: tuple[str, ...]) -> RepeatGroup:
+def _read_group(id_: str, fields: Fields, place: Place, form: PassForm, indices: tuple[str, ...]) -> RepeatGroup:
     repeat, passes = fields.get("repeat"), fields.need("passes", "give the passes to repeat")
     assert repeat is not None
     inner = Fields(repeat, ("count", "index"), "'repeat'")
@@ -92,7 +101,7 @@ def _read_group(id_: str, fields: Fields, place: Place, indices: tuple[str, ...]
         id=id_,
         count=_read_count(count, place.names) if count else ONE,
         index=index,
-        passes=_read_steps(passes, place, (*indices, index)) if passes else (),
+        passes=_read_steps(passes, place, form, (*indices, index)) if passes else (),
     )
 
 
@@ -124,22 +133,56 @@ def _read_pass(id_: str, fields: Fields, place: Place) -> Pass:
     bindings = fields.need("bindings", "list what the shader reads and writes")
     read = read_bindings(bindings, inner) if bindings else ()
     dispatch = fields.need("dispatch", "give {x, y, z}, {threads, workgroupSize} or {workgroups}")
+    return compose_pass(
+        id_,
+        fields,
+        inner,
+        shader=read_shader(fields),
+        derive=derive,
+        bindings=read,
+        dispatch=read_dispatch(dispatch, names) if dispatch else compose_dispatch("grid", {}),
+    )
+
+
+def compose_pass(  # noqa: D417 - the keywords are the pass's own
+    id_: str,
+    fields: Fields,
+    place: Place,
+    *,
+    shader: str,
+    derive: tuple[Derived, ...],
+    bindings: tuple[Binding, ...],
+    dispatch: Dispatch,
+) -> Pass:
+    """Add what every dialect writes alike to what was read of a pass.
+
+    Args:
+        id_: the pass's id.
+        fields: its members.
+        place: what its view aliases may name.
+
+    Returns:
+        The pass.
+
+    Source: FORMAT section 2 (``passes``).
+    """
     aliases, profile = fields.get("viewAlias"), fields.get("profile")
     return Pass(
         id=id_,
         label=fields.text("name") or id_,
-        shader=_read_shader(fields),
+        shader=shader,
         derive=derive,
-        bindings=read,
-        dispatch=_read_dispatch(dispatch, names) if dispatch else _dispatch("grid", {}),
+        bindings=bindings,
+        dispatch=dispatch,
         profile=profile.value if profile else None,
         subgroup_collectives_width=_read_width(fields.get("subgroupCollectivesWidth")),
         submit_after=fields.flag("submitAfter", default=False),
-        view_aliases=tuple(_read_aliases(aliases, read, inner)) if aliases else (),
+        view_aliases=tuple(_read_aliases(aliases, bindings, place)) if aliases else (),
     )
 
 
-def _read_shader(fields: Fields) -> str:
+def read_shader(fields: Fields) -> str:
+    """Read ``shader``, the template's file name; it is reported and empty where it is missing."""
     node = fields.need("shader", "name the template file")
     name = node.string() if node else None
     if node is None or name is None:
@@ -149,26 +192,48 @@ def _read_shader(fields: Fields) -> str:
     return name
 
 
-def _read_dispatch(node: Node, names: Names) -> Dispatch:
+def read_dispatch(node: Node, names: Names) -> Dispatch:
+    """Read ``dispatch`` in one of its three forms.
+
+    Args:
+        node: its object.
+        names: what its formulas may use.
+
+    Returns:
+        The dispatch; one workgroup where it is wrong, which is then reported.
+
+    Source: FORMAT section 8.
+    """
     keys = tuple(key for form in _FORMS.values() for key in form)
     fields = Fields(node, keys, "'dispatch'")
     forms: list[DispatchForm] = [form for form, own in _FORMS.items() if any(key in fields for key in own)]
     if len(forms) != 1:
         if fields.good:
             node.fail("must be one of {x, y, z}, {threads, workgroupSize} and {workgroups}")
-        return _dispatch("grid", {})
+        return compose_dispatch("grid", {})
     form = forms[0]
     needed = ("x",) if form == "grid" else _FORMS[form]
     for key in needed:
         fields.need(key, "give an expression or an integer")
     given = {key: fields.get(key) for key in _FORMS[form]}
     least = {"workgroupSize": 1}
-    return _dispatch(
+    return compose_dispatch(
         form, {key: number_or_text(part, names, least=least.get(key, 0)) for key, part in given.items() if part}
     )
 
 
-def _dispatch(form: DispatchForm, parts: Mapping[str, Expression]) -> Dispatch:
+def compose_dispatch(form: DispatchForm, parts: Mapping[str, Expression]) -> Dispatch:
+    """Return a dispatch, its missing parts 1.
+
+    Args:
+        form: which parts count.
+        parts: formulas by key.
+
+    Returns:
+        The dispatch.
+
+    Source: FORMAT section 8.
+    """
     return Dispatch(
         form=form,
         x=parts.get("x", ONE),
@@ -200,14 +265,14 @@ def _read_aliases(node: Node, bindings: tuple[Binding, ...], place: Place) -> It
             yield ViewAlias(input=source, output=target)
 
 
-def _aliased(fields: Fields, key: str, ports: Mapping[str, object], bindings: tuple[Binding, ...]) -> str | None:
+def _aliased(fields: Fields, key: str, ports: Mapping[str, Port], bindings: tuple[Binding, ...]) -> str | None:
     """Return the port that one side of a view alias means: by the name the shader has for it, or by its own."""
     node = fields.need(key, f"name an {key} that the pass binds")
     name = node.string() if node else None
     if node is None or name is None:
         return None
     bound = {binding.name: binding.target for binding in bindings if binding.resource == "tensor"}
-    target = bound.get(name, name)
+    target = ({port.semantic: port.name for port in ports.values()} | bound).get(name, name)
     if target in ports:
         return target
     known = (*(name for name, target in bound.items() if target in ports), *ports)

@@ -28,7 +28,7 @@ _PORT_KEYS: Final = (
     "storage",
     "narrowing",
 )
-_ARG_KEYS: Final = ("kind", "description", "onnx", "required", "oneOf")
+SCALAR_KEYS: Final = ("kind", "description", "onnx", "required", "oneOf")
 _ARG_KINDS: Final[tuple[ArgKind, ...]] = get_args(ArgKind)
 
 TypeConstraints = MappingProxyType[str, tuple[str, ...]]
@@ -137,7 +137,8 @@ def _read_port(name: str, fields: Fields, types: TypeConstraints, names: Names) 
     rank, shape = fields.get("rank"), fields.get("shape")
     port = Port(
         name=name,
-        dtype=_port_dtype(fields, types),
+        semantic=name,
+        dtype=read_port_dtype(fields, types),
         rank=number_or_text(rank, names, least=0) if rank else None,
         optional=fields.flag("optional", default=False),
         layout=fields.choice("layout", ("packed",)),
@@ -151,7 +152,18 @@ def _read_port(name: str, fields: Fields, types: TypeConstraints, names: Names) 
     return port
 
 
-def _port_dtype(fields: Fields, types: TypeConstraints) -> str | None:
+def read_port_dtype(fields: Fields, types: TypeConstraints) -> str | None:
+    """Read ``dtype`` of a port.
+
+    Args:
+        fields: the port.
+        types: the type variables.
+
+    Returns:
+        A type variable, a logical dtype, or None where the port names none.
+
+    Source: FORMAT section 2.
+    """
     dtype = fields.text("dtype")
     if dtype is None or dtype in LOGICAL_DTYPES or dtype in types:
         return dtype
@@ -230,11 +242,22 @@ def read_args(node: Node | None, ports: Collection[str]) -> Mapping[str, ScalarA
             entry.fail(fault)
         if name in ports:
             entry.fail("is the name of a tensor too: a call could not tell them apart")
-        args[name] = _read_arg(name, Fields(entry, _ARG_KEYS, "a scalar argument"))
+        args[name] = read_scalar(name, Fields(entry, SCALAR_KEYS, "a scalar argument"))
     return MappingProxyType(args)
 
 
-def _read_arg(name: str, fields: Fields) -> ScalarArg:
+def read_scalar(name: str, fields: Fields) -> ScalarArg:
+    """Read one scalar argument.
+
+    Args:
+        name: what calls and expressions call it.
+        fields: its entry in ``args``.
+
+    Returns:
+        The argument.
+
+    Source: FORMAT section 2 (``args``).
+    """
     kind = _read_kind(fields)
     one_of = fields.get("oneOf")
     if one_of is not None and kind != "string":

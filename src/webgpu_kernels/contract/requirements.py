@@ -35,8 +35,8 @@ def read_requires(node: Node | None) -> Requires:
     features, configs = fields.get("features"), fields.get("subgroupMatrixConfigs")
     texts = [entry.string() for entry in features.entries("features")] if features else []
     return Requires(
-        features=frozenset(text for text in texts if text is not None),
-        limits=_read_limits(fields.get("limits")),
+        features=read_features(fields.get("features")),
+        limits=read_limits(fields.get("limits")),
         subgroup_min_size=fields.integer("subgroupMinSize", least=1, default=0),
         subgroup_matrix_configs=tuple(
             _read_config(Fields(entry, _CONFIG_KEYS, "a subgroup matrix config"))
@@ -45,7 +45,20 @@ def read_requires(node: Node | None) -> Requires:
     )
 
 
-def _read_limits(node: Node | None) -> Mapping[str, int]:
+def read_features(node: Node | None) -> frozenset[str]:
+    """Read a list of WebGPU features; none of it is None.
+
+    Source: FORMAT section 2 (``requires``).
+    """
+    texts = [entry.string() for entry in node.entries("features")] if node else []
+    return frozenset(text for text in texts if text is not None)
+
+
+def read_limits(node: Node | None) -> Mapping[str, int]:
+    """Read an object of limit to least value; none of it is None.
+
+    Source: FORMAT section 2 (``requires``).
+    """
     limits: dict[str, int] = {}
     for name, entry in node.members("limits, name to number") if node else ():
         value = entry.value

@@ -18,11 +18,11 @@ from webgpu_kernels.contract.requirements import merge_requires, read_requires
 from webgpu_kernels.contract.words import VARIANT_ID, alternatives, wgsl_fault
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from webgpu_kernels.contract.cursor import Node
     from webgpu_kernels.contract.formulas import Names
-    from webgpu_kernels.contract.model import Requires
+    from webgpu_kernels.contract.requirements import Requires
     from webgpu_kernels.language import Expression
 
 _VARIANT_KEYS: Final = (
@@ -60,7 +60,7 @@ class Outer:
 
 
 def read_variants(nodes: list[Node], outer: Outer) -> tuple[Variant, ...]:
-    """Read all variants and check what they say of each other.
+    """Read all variants.
 
     Args:
         nodes: one a variant, families expanded.
@@ -71,9 +71,24 @@ def read_variants(nodes: list[Node], outer: Outer) -> tuple[Variant, ...]:
 
     Source: FORMAT section 2 (``variants``).
     """
+    return collect_variants(nodes, lambda node, default_id: _read_variant(node, default_id, outer))
+
+
+def collect_variants(nodes: list[Node], read: Callable[[Node, str], Variant]) -> tuple[Variant, ...]:
+    """Read each variant and check what they say of each other.
+
+    Args:
+        nodes: one a variant, families expanded.
+        read: reads one, given the id that it has by default.
+
+    Returns:
+        The variants in the manifest's order.
+
+    Source: FORMAT section 2 (``variants``).
+    """
     variants: dict[str, tuple[Node, Variant]] = {}
     for number, node in enumerate(nodes):
-        variant = _read_variant(node, f"variant_{number}", outer)
+        variant = read(node, f"variant_{number}")
         if variant.id in variants:
             node.at("id", None).fail(f"is taken: another variant is called {variant.id!r}")
         variants[variant.id] = (node, variant)
@@ -109,27 +124,34 @@ def _read_variant(node: Node, default_id: str, outer: Outer) -> Variant:
     outside, names = outer.names.inner(derived_at(derive)), outer.names.inner(derived_at(derive))
     formulas = read_derive(derive, names)
     requires = fields.get("requires")
-    intermediates = _read_intermediates(fields.get("intermediates"), names)
+    intermediates = read_intermediates(fields.get("intermediates"), names)
     place = Place(node=node, contract=outer.contract, intermediates=intermediates, names=names)
     variant = Variant(
-        id=_read_id(fields, default_id),
+        id=read_variant_id(fields, default_id),
         description=fields.text("description"),
-        priority=_read_priority(fields.get("priority")),
+        priority=read_priority(fields.get("priority")),
         when=outer.when + clauses(fields.get("when"), outside),
         demote_when=clauses(fields.get("demoteWhen"), outside),
-        superseded_by=_read_ids(fields.get("supersededBy")),
+        superseded_by=read_ids(fields.get("supersededBy")),
         requires=merge_requires(requires, outer.requires, read_requires(requires)),
         tunables=read_tunables(fields.get("tunables")),
         derive=formulas,
         intermediates=tuple(intermediates.values()),
         passes=read_steps(passes, place) if passes else (),
     )
-    if passes is not None and (count := least_passes(variant.passes)) > MAX_PASSES:
-        passes.fail(f"runs {count:,} passes: {MAX_PASSES:,} are the most")
+    if passes is not None:
+        check_count(passes, variant)
     return variant
 
 
-def _read_id(fields: Fields, default: str) -> str:
+def check_count(passes: Node, variant: Variant) -> None:
+    """Report a variant that runs more passes than the format allows."""
+    if (count := least_passes(variant.passes)) > MAX_PASSES:
+        passes.fail(f"runs {count:,} passes: {MAX_PASSES:,} are the most")
+
+
+def read_variant_id(fields: Fields, default: str) -> str:
+    """Read a variant's ``id``; by default it is called by its position."""
     node, text = fields.get("id"), fields.text("id")
     if node is None or text is None:
         return default
@@ -138,7 +160,8 @@ def _read_id(fields: Fields, default: str) -> str:
     return text
 
 
-def _read_priority(node: Node | None) -> float:
+def read_priority(node: Node | None) -> float:
+    """Read a variant's ``priority``, by default 0."""
     if node is None:
         return 0
     if isinstance(node.value, int | float) and not isinstance(node.value, bool):
@@ -147,13 +170,25 @@ def _read_priority(node: Node | None) -> float:
     return 0
 
 
-def _read_ids(node: Node | None) -> tuple[str, ...]:
+def read_ids(node: Node | None) -> tuple[str, ...]:
+    """Read ``supersededBy``; whether the variants exist is known later."""
     entries = node.entries("ids of variants", least=1) if node else []
     texts = [entry.string() for entry in entries]
     return tuple(text for text in texts if text is not None)
 
 
-def _read_intermediates(node: Node | None, names: Names) -> Mapping[str, Intermediate]:
+def read_intermediates(node: Node | None, names: Names) -> Mapping[str, Intermediate]:
+    """Read a variant's ``intermediates``.
+
+    Args:
+        node: a list of intermediates, or None.
+        names: what their shapes may use.
+
+    Returns:
+        The intermediates by id.
+
+    Source: FORMAT section 2 (``intermediates``).
+    """
     read: dict[str, Intermediate] = {}
     for entry in node.entries("intermediates") if node else ():
         intermediate = _read_intermediate(Fields(entry, _INTERMEDIATE_KEYS, "an intermediate"), names)
