@@ -44,6 +44,25 @@ def test_a_wrong_result_fails_the_demo(monkeypatch: pytest.MonkeyPatch, capsys: 
     assert capsys.readouterr().out.splitlines()[-1].startswith("FAILED: ")
 
 
+@pytest.mark.device
+def test_without_float16_the_demo_runs_in_float32(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A device without shader-f16 and timestamp queries runs the same block in float32 and says both."""
+    monkeypatch.setattr(demo, "REPETITIONS", 1)
+    with wk.Device() as device:
+        here = device.capabilities
+        kept = set(here.features) - {"shader-f16", "timestamp-query"}
+        less = wk.Capabilities(features=kept, limits=here.limits, adapter_info=here.adapter_info)
+        monkeypatch.setattr(device, "capabilities", less)
+        monkeypatch.setattr(wk, "default_device", lambda: device)
+        assert demo.main() == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[3] == "tensors float32 [2, 64, 64, 320] (N, H, W, C), 32 groups; no float16 here"
+    assert lines[6].endswith("not measured")
+    assert lines[-1] == "passed"
+
+
 def test_not_a_number_is_not_within_any_tolerance() -> None:
     """NaN compares false with everything, so it must not pass as "no error found"."""
     assert not demo.Check(name="Y", error=float("nan"), tolerance=1.0).passed

@@ -81,7 +81,7 @@ def _run(device: wk.Device, kernel: Kernel) -> int:
 
 def _print_job(device: wk.Device, kernel: Kernel, x: Array, *, half: bool) -> None:
     software = ", software: a GPU is far faster" if device.adapter_info.get("isFallbackAdapter") else ""
-    missing = "" if half else "; no float16 (shader-f16) on this device"
+    missing = "" if half else "; no float16 here"
     facts = {
         "kernel": kernel.op_id,
         "device": f"{device.name}{software}",
