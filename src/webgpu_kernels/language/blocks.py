@@ -166,6 +166,7 @@ class MacroFunction:
         """Render the body with arguments."""
         rendering = self.rendering
         rendering.depth += 1
+        rendering.meter.spend(10)
         try:
             if rendering.depth > MAX_MACRO_DEPTH:
                 raise WorkLimitExceeded(
@@ -198,7 +199,7 @@ class MacroFunction:
             elif default is not None:
                 scope[name] = default(scope)
         if "kwargs" in self.specials:
-            scope["kwargs"] = keywords
+            scope["kwargs"] = dict(keywords)
         elif keywords:
             raise EvaluationError(f"{self.name}() has no parameter for a keyword argument", got=", ".join(keywords))
 
@@ -296,7 +297,7 @@ class BlockCompiler:
                 scope["loop"] = _loop_facts(entries, index)
                 target(scope, entry)
                 written, size = len(rendering.fragments), rendering.size
-                rendering.meter.spend(1)
+                rendering.meter.spend(3)
                 try:
                     body(scope, rendering)
                     finished = True

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from webgpu_kernels.errors import EvaluationError
+from webgpu_kernels.language.limits import spend_on
 from webgpu_kernels.language.operators import strictly_equal
 from webgpu_kernels.language.values import NUMBERS, UNDEFINED, EdgeInteger, Keywords, Value, describe
 
@@ -22,6 +23,11 @@ def _parity(name: str, rest: int) -> Callable[[Value], bool]:
         raise EvaluationError(f"only an Integer is {name} or not", got=describe(value))
 
     return test
+
+
+def _unchanged(text: str, change: Callable[[str], str]) -> bool:
+    spend_on(len(text))
+    return text == change(text)
 
 
 def _is_function(value: Value) -> bool:
@@ -42,8 +48,8 @@ TESTS: Final[dict[str, Callable[[Value], bool]]] = {
     "iterable": lambda value: type(value) is list or type(value) is str,
     "mapping": lambda value: type(value) is dict or type(value) is Keywords,
     "sequence": lambda value: type(value) in (list, tuple, dict, Keywords, str),
-    "lower": lambda value: type(value) is str and bool(value == value.lower()),
-    "upper": lambda value: type(value) is str and bool(value == value.upper()),
+    "lower": lambda value: type(value) is str and _unchanged(value, str.lower),
+    "upper": lambda value: type(value) is str and _unchanged(value, str.upper),
     "defined": lambda value: value is not UNDEFINED,
     "undefined": lambda value: value is UNDEFINED,
 }

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 from webgpu_kernels.errors import EvaluationError
 from webgpu_kernels.language import filters, operators
 from webgpu_kernels.language.checks import TESTS, check
+from webgpu_kernels.language.functions import FUNCTIONS
+from webgpu_kernels.language.limits import spend_on
 from webgpu_kernels.language.members import member, slice_of
 from webgpu_kernels.language.syntax import (
     Arguments,
@@ -49,6 +51,9 @@ CONSTANTS: Final[dict[str, Value]] = {
 }  # fmt: skip
 
 
+_OWN_FUNCTIONS: Final = frozenset(map(id, FUNCTIONS.values()))
+
+
 class Compiler:
     """Compiles expressions and notes which names they use.
 
@@ -60,6 +65,7 @@ class Compiler:
         names: identifiers that must be in scope.
         constant: whether no identifier is looked up at all.
         tuples: whether a tuple is written somewhere.
+        heavy: how many calls, filters, slices and operators that go through lists there are.
     """
 
     def __init__(self, globals_: Mapping[str, Value], *, fold_constants: bool) -> None:
@@ -68,6 +74,7 @@ class Compiler:
         self.names: set[str] = set()
         self.tuples = False
         self.constant = True
+        self.heavy = 0
 
         self._compilers: dict[type, Callable[[Any], Closure]] = {
             Literal: self._literal,
@@ -144,6 +151,7 @@ class Compiler:
     def _chain(self, node: Chain) -> Closure:
         first = self.compile(node.first)
         rest = [(operator, self.compile(operand)) for operator, operand in node.rest]
+        self.heavy += sum(operator in ("+", "~", "in", "not in") for operator, _ in rest)
         if rest[0][0] in ("and", "or"):
             return _logical(rest[0][0], (first, *(operand for _, operand in rest)))
         if len(rest) <= 3:
@@ -190,11 +198,13 @@ class Compiler:
         return run
 
     def _slice(self, node: Slice) -> Closure:
+        self.heavy += 1
         owner = self.compile(node.owner)
         start, stop, step = (self.optional(part) for part in (node.start, node.stop, node.step))
         return lambda scope: slice_of(owner(scope), start(scope), stop(scope), step(scope))
 
     def _call(self, node: Call) -> Closure:
+        self.heavy += 1
 
         callee = self.compile(node.callee)
         plain = tuple(self.compile(value) for form, _, value in node.arguments.entries if form == "")
@@ -222,6 +232,7 @@ class Compiler:
         return run
 
     def _filter(self, node: Filter) -> Closure:
+        self.heavy += 1
         operand, name = self.compile(node.operand), node.name
         if node.arguments is None:
             return lambda scope: filters.apply(operand(scope), name)
@@ -230,7 +241,7 @@ class Compiler:
 
     def _test(self, node: Test) -> Closure:
         name = node.name
-        if isinstance(node.operand, Name) and name in ("defined", "undefined"):
+        if isinstance(node.operand, Name) and name in ("defined", "undefined") and node.operand.name not in CONSTANTS:
             operand = self._lookup(node.operand.name)
         else:
             operand = self.compile(node.operand)
@@ -276,6 +287,7 @@ def call(callee: Value, arguments: list[Value], scope: Scope) -> Value:
     Raises:
         EvaluationError: not a function, or the function refuses its arguments.
     """
+    spend_on(len(arguments) * 8)
     if type(callee) is Native:
         return callee.call(arguments)
     invoke = getattr(callee, "invoke", None)
@@ -290,7 +302,8 @@ def call(callee: Value, arguments: list[Value], scope: Scope) -> Value:
     except TypeError as error:
         name = getattr(callee, "__name__", "a function")
         raise EvaluationError(f"{name}() does not take these arguments: {error}") from error
-    return result if type(result) is int and -EXACT < result < EXACT else host_value(result)
+    # The language's own functions give its values, and the same list that they were given where they pick one.
+    return result if id(callee) in _OWN_FUNCTIONS else host_value(result)
 
 
 def _holds(value: Value) -> bool:

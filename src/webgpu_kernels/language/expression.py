@@ -10,13 +10,15 @@ from typing import Any, Final
 
 from webgpu_kernels.errors import LanguageError, LanguageSyntaxError, WorkLimitExceeded
 from webgpu_kernels.language.compiler import Closure, Compiler
-from webgpu_kernels.language.limits import MAX_NESTING, too_deep
+from webgpu_kernels.language.limits import MAX_NESTING, Meter, running_meter, swap_meter, too_deep
 from webgpu_kernels.language.namespaces import make_namespace
 from webgpu_kernels.language.parser import parse_expression
-from webgpu_kernels.language.values import EdgeInteger, Keywords, Namespace, Native, Value, host_value
+from webgpu_kernels.language.values import Native, Value, host_value, result_value
 
 # The bare language knows this one function; a manifest's formulas do not, which `Expression.names` lets a caller check.
 _GLOBALS: Final[Mapping[str, Value]] = {"namespace": Native("namespace", make_namespace)}
+# Calls, filters and slices can each go through a long list; an expression with few of them needs no counting.
+_LIGHT_OPERATIONS: Final = 4
 _CACHED_EXPRESSIONS: Final = 4096
 
 
@@ -36,6 +38,7 @@ class Expression:
     constant: bool
     _run: Closure
     _has_tuples: bool
+    _is_heavy: bool
 
     def evaluate(self, scope: Mapping[str, Value]) -> Value:
         """Compute the value.
@@ -53,28 +56,27 @@ class Expression:
         FORMAT section 3.
         """
         try:
-            value = self._run(scope)
+            value = self._metered(scope) if self._is_heavy else self._run(scope)
         except LanguageError as error:
             if error.where is None:
                 error.where = self.source
             raise
         except RecursionError as error:
             raise WorkLimitExceeded("the evaluation is nested too deeply", where=self.source) from error
-        return _untupled(value, 0) if self._has_tuples else value
+        return result_value(value) if self._has_tuples else value
+
+    def _metered(self, scope: Mapping[str, Value]) -> Value:
+        if running_meter() is not None:
+            return self._run(scope)
+        swap_meter(Meter())
+        try:
+            return self._run(scope)
+        finally:
+            swap_meter(None)
 
     def __repr__(self) -> str:
         """Show the text."""
         return f"Expression({self.source!r})"
-
-
-def _untupled(value: Value, depth: int) -> Value:
-    if depth > MAX_NESTING:
-        raise too_deep("a value")
-    if type(value) is list or type(value) is tuple:
-        return [_untupled(entry, depth + 1) for entry in value]
-    if type(value) is dict:
-        return {key: _untupled(entry, depth + 1) for key, entry in value.items()}
-    return value
 
 
 @functools.lru_cache(maxsize=_CACHED_EXPRESSIONS)
@@ -108,6 +110,7 @@ def compile_expression(source: str) -> Expression:
         constant=compiler.constant,
         _run=run,
         _has_tuples=compiler.tuples,
+        _is_heavy=compiler.heavy > _LIGHT_OPERATIONS,
     )
 
 
@@ -142,6 +145,7 @@ def compile_value(json_value: object) -> Expression:
         constant=all(constant),
         _run=run,
         _has_tuples=False,
+        _is_heavy=False,
     )
 
 
@@ -183,15 +187,5 @@ def evaluate(source: str, scope: Mapping[str, Any]) -> Value:
     FORMAT section 3.
     """
     expression = compile_expression(source)
-    return _plain(expression.evaluate({name: host_value(value) for name, value in scope.items()}))
-
-
-def _plain(value: Value) -> Value:
-    # Minus zero is told from zero inside an evaluation only.
-    if type(value) is EdgeInteger and value == 0:
-        return 0
-    if type(value) is list:
-        return [_plain(entry) for entry in value]
-    if type(value) in (dict, Namespace, Keywords):
-        return {key: _plain(entry) for key, entry in value.items()}
-    return value
+    scope = {name: host_value(value) for name, value in scope.items()}
+    return result_value(expression.evaluate(scope), final=True)

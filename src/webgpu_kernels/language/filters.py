@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from webgpu_kernels.errors import EvaluationError
 from webgpu_kernels.language import checks
 from webgpu_kernels.language.lexer import WHITESPACE
-from webgpu_kernels.language.limits import check_chars, check_items, spend
+from webgpu_kernels.language.limits import check_chars, check_items, spend, spend_on
 from webgpu_kernels.language.members import DICT_METHODS, capitalize, replace, title, utf16_length
 from webgpu_kernels.language.ordering import sorted_values
 from webgpu_kernels.language.text import JsonStyle, json_text, plain_text, string_text, whole_characters
@@ -18,6 +18,7 @@ from webgpu_kernels.language.values import (
     UNDEFINED,
     EdgeInteger,
     Keywords,
+    Namespace,
     Value,
     describe,
     integer,
@@ -66,6 +67,8 @@ def apply(operand: Value, name: str) -> Value:
 
     FORMAT section 3, Filters.
     """
+    if type(operand) in (str, list, tuple):
+        spend_on(len(operand))
     if name == "safe":
         return operand
     if name == "tojson":
@@ -95,10 +98,12 @@ def apply_with(operand: Value, name: str, arguments: list[Value]) -> Value:
 
     FORMAT section 3, Filters.
     """
+    if type(operand) in (str, list, tuple):
+        spend_on(len(operand))
     if name == "default":
         return _default(operand, _Call(arguments))
     if name == "tojson":
-        return json_text(operand, _json_style(_Call(arguments)))
+        return json_text(operand, _json_style(operand, _Call(arguments)))
     if name == "join" and type(operand) in (str, list, tuple):
         return _join(operand, _Call(arguments))
     if name in ("int", "float") and (type(operand) is str or type(operand) is bool or type(operand) in NUMBERS):
@@ -118,6 +123,7 @@ def _dict_filter(operand: dict[str, Value], name: str, arguments: list[Value]) -
     method = DICT_METHODS.get(name)
     if method is None:
         raise _wrong(name, operand)
+    spend_on(len(operand) * 8)
     return method(operand, arguments)
 
 
@@ -129,13 +135,11 @@ def _default(operand: Value, call: _Call) -> Value:
     return otherwise if operand is UNDEFINED or (flag and not truth(operand)) else operand
 
 
-def _json_style(call: _Call) -> JsonStyle:
+def _json_style(operand: Value, call: _Call) -> JsonStyle:
     indent = call.keywords.get("indent")
     separators = call.keywords.get("separators")
-    if indent is not None and type(indent) is not int:
+    if indent is not None and type(indent) is not int and type(indent) is not EdgeInteger:
         raise EvaluationError("'tojson' needs an Integer for indent", got=describe(indent))
-    if indent is not None and indent < 0:
-        raise EvaluationError("'tojson' needs an indent that is not negative", got=describe(indent))
     if separators is not None and not (
         type(separators) in (list, tuple) and len(separators) == 2 and all(type(s) is str for s in separators)
     ):
@@ -144,7 +148,10 @@ def _json_style(call: _Call) -> JsonStyle:
     if any(type(flag) is not bool for flag in flags):
         raise EvaluationError("'tojson' needs booleans for ensure_ascii and sort_keys")
     return JsonStyle(
-        indent=indent, ascii_only=flags[0], sort_keys=flags[1], separators=tuple(separators) if separators else None
+        indent=_spaces(indent, "tojson") if indent and type(operand) in (list, dict, Namespace) else 0,
+        ascii_only=flags[0],
+        sort_keys=flags[1],
+        separators=tuple(separators) if separators else None,
     )
 
 
@@ -188,14 +195,21 @@ def _leading_float(text: str) -> float | None:
     return None if match is None else float(match[0])
 
 
+def _spaces(count: Value, name: str) -> int:
+    if type(count) is EdgeInteger and not abs(count) > 0:
+        return 0
+    if type(count) is not int or count < 0:
+        raise EvaluationError(f"{name!r} needs an Integer that is not negative", got=describe(count))
+    return count
+
+
 def _indent(text: str, call: _Call) -> str:
     width, first, blank = (
         call.get(0, "width", 4),
         call.get(1, "first", default=False),
         call.get(2, "blank", default=False),
     )
-    if type(width) is not int or width < 0:
-        raise EvaluationError("'indent' needs an Integer width that is not negative", got=describe(width))
+    width = _spaces(width, "indent")
     lines = text.split("\n")
     check_chars(len(text) + width * len(lines))
     first, blank = truth(first), truth(blank)
@@ -318,9 +332,9 @@ def _identity(value: Value) -> object:
     return None if value is UNDEFINED or value is None else (id(value),)
 
 
-def _copy(operand: Value) -> list[Value]:
+def _reversed(operand: Value) -> list[Value]:
     check_items(len(operand))
-    return list(operand)
+    return list(operand)[::-1]
 
 
 def _whole(value: Value) -> Value:
@@ -338,11 +352,11 @@ def _or(value: Value, otherwise: Value) -> Value:
 
 
 _ON_LIST: Final[dict[str, Callable[[Value], Value]]] = {
-    "list": _copy,
+    "list": lambda operand: operand,
     "first": _first,
     "last": _last,
     "length": len,
-    "reverse": lambda operand: _copy(operand)[::-1],
+    "reverse": _reversed,
     "sort": lambda operand: _sort(operand, _Call([])),
     "join": lambda operand: _join(operand, _Call([])),
     "string": string_text,

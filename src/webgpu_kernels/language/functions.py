@@ -13,7 +13,7 @@ from typing import Final
 
 from webgpu_kernels.errors import EvaluationError
 from webgpu_kernels.language import operators
-from webgpu_kernels.language.limits import check_items
+from webgpu_kernels.language.limits import check_items, spend_on
 from webgpu_kernels.language.values import NUMBERS, UNDEFINED, Value, describe, integer, truth
 
 Numbers = list[Value]
@@ -39,7 +39,8 @@ def _whole(function: str, value: Value) -> int:
 
 def _list(function: str, value: Value) -> list[Value]:
     if type(value) is list or type(value) is tuple:
-        return list(value) if type(value) is tuple else value
+        spend_on(len(value) * 8)
+        return list(value)
     raise _bad(function, "a list", value)
 
 

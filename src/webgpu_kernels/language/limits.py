@@ -13,11 +13,11 @@ from webgpu_kernels.errors import WorkLimitExceeded
 
 MAX_EXPRESSION_CHARS: Final = 20_000
 """Longest text of one expression."""
-MAX_TEMPLATE_CHARS: Final = 1_000_000
+MAX_TEMPLATE_CHARS: Final = 200_000
 """Longest template, its includes expanded."""
 MAX_NESTING: Final = 100
 """Deepest nesting of brackets, operators and blocks in a text, and of lists and dicts in a value."""
-MAX_STRING_CHARS: Final = 1_000_000
+MAX_STRING_CHARS: Final = 200_000
 """Longest string that an expression may build."""
 MAX_ITEMS: Final = 100_000
 """Longest list that an expression may build."""
@@ -28,6 +28,7 @@ MAX_WORK: Final = 1_000_000
 MAX_MACRO_DEPTH: Final = 50
 """Deepest recursion of macros."""
 
+_SMALL: Final = 16
 _CHARS_A_UNIT: Final = 128
 _ITEMS_A_UNIT: Final = 4
 
@@ -83,11 +84,22 @@ def swap_meter(meter: Meter | None) -> Meter | None:
     return before
 
 
+def running_meter() -> Meter | None:
+    """Return the meter of the evaluation that is running in this thread, if it has one."""
+    return _running.meter
+
+
 def spend(units: int) -> None:
     """Spend units of the meter that is running in this thread, if one is."""
     meter = _running.meter
     if meter is not None:
         meter.spend(units)
+
+
+def spend_on(size: int) -> None:
+    """Charge for going through a string or list of some size, where it is not small."""
+    if size > _SMALL:
+        spend(size // _SMALL)
 
 
 def check_chars(count: int) -> None:

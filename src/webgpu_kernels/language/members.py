@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from webgpu_kernels.errors import EvaluationError
 from webgpu_kernels.language.lexer import WHITESPACE
-from webgpu_kernels.language.limits import check_chars, check_items
+from webgpu_kernels.language.limits import check_chars, check_items, spend_on
 from webgpu_kernels.language.ordering import sorted_values
 from webgpu_kernels.language.text import whole_characters
 from webgpu_kernels.language.values import (
@@ -26,14 +26,17 @@ if TYPE_CHECKING:
 
 Arguments = list[Value]
 
-_SPACES: Final = re.compile(rf"[{WHITESPACE}]+")
+_WORD: Final = re.compile(rf"[^{WHITESPACE}]+")
 _WORD_START: Final = re.compile(r"\b[A-Za-z0-9_]", re.ASCII)
 _INFINITE: Final = 2**62
 
 
 def utf16_length(text: str) -> int:
     """Return a string's length in UTF-16 units, which is how this language counts."""
-    return len(text) if text.isascii() else len(text) + sum(c > "\uffff" for c in text)
+    if text.isascii():
+        return len(text)
+    spend_on(len(text))
+    return len(text) + sum(c > "\uffff" for c in text)
 
 
 def _units(text: str) -> str:
@@ -78,16 +81,12 @@ def member(owner: Value, key: Value) -> Value:
 
 
 def _entry(owner: Value, key: int | EdgeInteger) -> Value:
-    missing = "" if type(owner) is str else UNDEFINED
-    if type(key) is not int:
-        if key != 0:
-            return UNDEFINED
-        key = 0
+    # Minus zero is an index; an infinity is beyond the end.
+    index = key if type(key) is int else 0 if not key else _INFINITE
     if type(owner) is str and not owner.isascii():
+        spend_on(len(owner) * 8)
         owner = _units(owner)
-    if -len(owner) <= key < len(owner):
-        return owner[key]
-    return UNDEFINED if missing is UNDEFINED or key else UNDEFINED
+    return owner[index] if -len(owner) <= index < len(owner) else UNDEFINED
 
 
 def _method(owner: Value, key: str) -> Value:
@@ -95,7 +94,12 @@ def _method(owner: Value, key: str) -> Value:
     method = table.get(key)
     if method is None:
         return UNDEFINED
-    return Native(key, lambda arguments: method(owner, arguments))
+
+    def run(arguments: Arguments) -> Value:
+        spend_on(len(owner) if type(owner) is str else len(owner) * 8)
+        return method(owner, arguments)
+
+    return Native(key, run)
 
 
 def slice_of(owner: Value, start: Value, stop: Value, step: Value) -> Value:
@@ -115,21 +119,24 @@ def slice_of(owner: Value, start: Value, stop: Value, step: Value) -> Value:
     """
     if type(owner) not in (list, tuple, str):
         raise EvaluationError("only lists and strings have slices", got=describe(owner))
-    bounds = [_bound(name, value) for name, value in (("start", start), ("stop", stop), ("step", step))]
+    spend_on(len(owner))
+    first, last, stride = (_bound(name, value) for name, value in (("start", start), ("stop", stop), ("step", step)))
+    if stride is not None and stride < 0 and last == -1:
+        # Going backwards, -1 is the place before the first entry, not the last entry.
+        last = None
+    empty = any(type(value) is EdgeInteger and math.isnan(value) for value in (start, stop, step)) or stride == 0
     # Strings are sliced by character, not by UTF-16 unit.
-    result = owner[0:0] if "nan" in bounds or bounds[2] == 0 else owner[slice(*bounds)]
+    result = owner[0:0] if empty else owner[first:last:stride]
     return list(result) if type(result) is tuple else result
 
 
-def _bound(name: str, value: Value) -> int | str | None:
+def _bound(name: str, value: Value) -> int | None:
     if value is UNDEFINED:
         return None
     if type(value) is int:
         return value
     if type(value) is EdgeInteger:
-        if math.isnan(value):
-            return "nan"
-        return 0 if value == 0 else _INFINITE if value > 0 else -_INFINITE
+        return _INFINITE if value > 0 else -_INFINITE if value < 0 else 0
     raise EvaluationError(f"the {name} of a slice is not an Integer", got=describe(value))
 
 
@@ -177,17 +184,29 @@ def _split(text: str, arguments: Arguments) -> list[str]:
         raise EvaluationError("split() needs an Integer as the number of splits", got=describe(limit))
     if separator == "":
         raise EvaluationError("split() needs a separator that is not empty")
-    count = -1 if type(limit) is not int or limit < 0 else limit
-    parts = _split_at_spaces(text, count) if separator is None else text.split(separator, count)
+    # Of the negative numbers only -1 means "no limit"; others count from the end.
+    count = math.inf if limit == -1 or math.isnan(limit) else limit
+    parts = _split_at_spaces(text, count) if separator is None else _split_at(text, separator, count)
     check_items(len(parts))
     return parts
 
 
-def _split_at_spaces(text: str, count: int) -> list[str]:
-    text = text.lstrip(WHITESPACE)
-    if count < 0:
-        text = text.rstrip(WHITESPACE)
-    return _SPACES.split(text, count if count > 0 else 0) if text and count else [text] if text else []
+def _split_at(text: str, separator: str, count: float) -> list[str]:
+    check_items(text.count(separator))
+    parts = text.split(separator)
+    if count >= len(parts):
+        return parts
+    kept = max(int(count), -len(parts)) if math.isfinite(count) else -len(parts)
+    return [*parts[:kept], separator.join(parts[kept:])]
+
+
+def _split_at_spaces(text: str, count: float) -> list[str]:
+    parts: list[str] = []
+    for match in _WORD.finditer(text):
+        if len(parts) >= count:
+            return [*parts, text[match.start() :]]
+        parts.append(match[0])
+    return parts
 
 
 def replace(text: str, arguments: Arguments) -> str:
@@ -199,7 +218,10 @@ def replace(text: str, arguments: Arguments) -> str:
     count = positional[2] if len(positional) > 2 else keywords.get("count")
     if count is not None and type(count) is not int and type(count) is not EdgeInteger:
         raise EvaluationError("replace() needs an Integer or none as count", got=describe(count))
-    limit = -1 if type(count) is not int or count < 0 else count
+    if count is None or count < 0 or count > len(text):
+        limit = -1
+    else:
+        limit = 0 if type(count) is EdgeInteger else count
     return replaced(text, positional[0], positional[1], limit)
 
 
@@ -234,6 +256,10 @@ def _get(owner: dict[str, Value], arguments: Arguments) -> Value:
     return owner.get(key, _argument(arguments, 1))
 
 
+def _items(owner: dict[str, Value], _: Arguments) -> list[list[Value]]:
+    return [[key, value] for key, value in owner.items()]
+
+
 def _dictsort(owner: dict[str, Value], arguments: Arguments) -> Value:
     keywords = arguments[-1] if arguments and type(arguments[-1]) is Keywords else Keywords()
     positional = [a for a in arguments if type(a) is not Keywords]
@@ -253,7 +279,7 @@ def _dictsort(owner: dict[str, Value], arguments: Arguments) -> Value:
 
 DICT_METHODS: Final[dict[str, Callable[[dict[str, Value], Arguments], Value]]] = {
     "get": _get,
-    "items": lambda owner, _: [[k, v] for k, v in owner.items()],
+    "items": _items,
     "keys": lambda owner, _: list(owner),
     "values": lambda owner, _: list(owner.values()),
     "dictsort": _dictsort,

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from webgpu_kernels.errors import EvaluationError
 from webgpu_kernels.language.lexer import WHITESPACE
-from webgpu_kernels.language.limits import check_items
+from webgpu_kernels.language.limits import check_items, spend_on
 from webgpu_kernels.language.text import joined, plain_text
 from webgpu_kernels.language.values import (
     EXACT,
@@ -190,6 +190,8 @@ def equal(left: Value, right: Value) -> bool:
     is_object = (_is_object(left), _is_object(right))
     if all(is_object):
         return left is right
+    if callable(left) or callable(right):
+        return False
     if is_object[0]:
         left = plain_text(left)
     if is_object[1]:
@@ -241,10 +243,12 @@ def strictly_equal(left: Value, right: Value) -> bool:
 
 def contains(left: Value, right: Value, operator: str = "in") -> bool:
     """Test for an entry of a list, a part of a string or a key of a dict."""
-    if right is UNDEFINED and left is not None and left is not UNDEFINED:
+    if right is UNDEFINED:
         return False
     if left is None or right is None or left is UNDEFINED:
         raise _refuse(operator, left, right)
+    if type(right) in (list, tuple, str):
+        spend_on(len(right) if type(right) is str else len(right) * 8)
     if type(right) in (list, tuple) and type(left) not in (list, tuple):
         return any(strictly_equal(left, entry) for entry in right)
     if type(left) is str and type(right) is str:

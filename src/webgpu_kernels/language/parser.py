@@ -219,7 +219,14 @@ class Parser:
         """Read a filter's name and arguments."""
         at = self.token.at
         name = self.bare_name("a filter")
-        return Filter(at=at, operand=operand, name=name, arguments=self.arguments() if self.at_operator("(") else None)
+        if not self.at_operator("("):
+            return Filter(at=at, operand=operand, name=name, arguments=None)
+        arguments = self.arguments()
+        applied = Literal(at=at, value=name)
+        if self.postfix(applied) is not applied:
+            # This dialect parses `x | f(1).y` and has no meaning for it: it fails where it is evaluated.
+            name += "(…)."
+        return Filter(at=at, operand=operand, name=name, arguments=arguments)
 
     def bare_name(self, what: str) -> str:
         """Read a name that may stand in parentheses, as this dialect allows."""

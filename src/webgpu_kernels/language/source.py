@@ -30,9 +30,9 @@ _CUTS: Final = (
     re.compile(rf"{_LINE_START}(?P<cut>[ \t]+)(?=\{{[#%-])"),
     # trim_blocks: the newline after a block or comment.
     re.compile(r"(?<=[#%-]\})(?P<cut>\n)"),
-    # Chat templates mark generated text with this tag; it renders nothing.
-    re.compile(rf"(?P<cut>(?:{_S}*\{{%-|\{{%){_S}*(?:end)?generation{_S}*(?:-%\}}{_S}*|%\}}))"),
 )
+# Chat templates mark generated text with this tag; it renders nothing.
+_GENERATION: Final = re.compile(rf"\{{%-?{_S}*(?:end)?generation{_S}*-?%\}}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -177,4 +177,16 @@ def _cuts(text: str) -> list[tuple[int, int]]:
         cuts.append((end, end + 1))
     for pattern in _CUTS:
         cuts.extend(match.span("cut") for match in pattern.finditer(text, 0, end))
+    cuts.extend(_generation_cut(text, match) for match in _GENERATION.finditer(text, 0, end))
     return sorted(cuts)
+
+
+def _generation_cut(text: str, match: re.Match[str]) -> tuple[int, int]:
+    start, end = match.span()
+    if text.startswith("{%-", start):
+        while start and text[start - 1] in WHITESPACE:
+            start -= 1
+    if text.startswith("-%}", end - 3):
+        while end < len(text) and text[end] in WHITESPACE:
+            end += 1
+    return start, end

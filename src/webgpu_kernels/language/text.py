@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from webgpu_kernels.errors import EvaluationError
-from webgpu_kernels.language.limits import MAX_NESTING, check_chars, spend, too_deep
-from webgpu_kernels.language.values import EXACT, NUMBERS, UNDEFINED, EdgeInteger, Keywords, Namespace, Value, kind
+from webgpu_kernels.language.limits import MAX_NESTING, MAX_STRING_CHARS, check_chars, spend, too_deep
+from webgpu_kernels.language.values import EXACT, NUMBERS, UNDEFINED, EdgeInteger, Namespace, Value, kind
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -142,9 +142,7 @@ def string_text(value: Value) -> str:
         return number_text(value)
     if kind_of is bool:
         return "true" if value else "false"
-    if kind_of is list or isinstance(value, dict):
-        return json_text(value, _PRINTED)
-    if kind_of is tuple:
+    if kind_of is list or kind_of is tuple or isinstance(value, dict):
         return json_text(value, _PRINTED)
     raise _function_text_error(value)
 
@@ -178,14 +176,14 @@ class JsonStyle:
     """How to write JSON.
 
     Attributes:
-        indent: spaces a level, or None for one line.
+        indent: spaces a level; 0 for one line.
         ascii_only: escape everything beyond ASCII.
         sort_keys: write a dict's keys in order.
         separators: between entries, and between a key and its value; None for the usual ones.
         undefined: what an undefined entry is written as.
     """
 
-    indent: int | None = None
+    indent: int = 0
     ascii_only: bool = False
     sort_keys: bool = False
     separators: tuple[str, str] | None = None
@@ -218,9 +216,11 @@ def _write_json(value: Value, style: JsonStyle, depth: int, out: list[str], size
     if depth > MAX_NESTING:
         raise too_deep("a value")
     kind_of = type(value)
+    if style.indent * (depth + 1) > MAX_STRING_CHARS:
+        check_chars(style.indent * (depth + 1))
     if kind_of is list:
         _write_entries("[]", [(None, v) for v in value], style, depth, out, size)
-    elif kind_of in (dict, Namespace, Keywords):
+    elif kind_of is dict or kind_of is Namespace:
         keys = sorted(value, key=_utf16) if style.sort_keys else list(value)
         _write_entries("{}", [(k, value[k]) for k in keys], style, depth, out, size)
     else:
@@ -250,7 +250,8 @@ def _write_entries(
         if key is not None:
             out.append(_scalar_json(key, style) + colon)
             size[0] += len(key)
-        size[0] += len(comma) + len(line)
+        size[0] += len(comma) + len(line) + len(closing)
+        check_chars(size[0])
         _write_json(entry, style, depth + 1, out, size)
     out.append(closing + brackets[1])
 
@@ -258,7 +259,7 @@ def _write_entries(
 def _scalar_json(value: Value, style: JsonStyle) -> str:
     kind_of = type(value)
     if kind_of is str:
-        return json.dumps(value, ensure_ascii=style.ascii_only).replace("\x7f", "\x7f")
+        return json.dumps(value, ensure_ascii=style.ascii_only)
     if kind_of is bool:
         return "true" if value else "false"
     if kind_of in NUMBERS:

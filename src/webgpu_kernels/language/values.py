@@ -189,10 +189,10 @@ def host_value(value: Value) -> Value:
 
     FORMAT section 4, step 5.
     """
-    return _from_host(value, 0)
+    return _from_host(value, 0, [0])
 
 
-def _from_host(value: Value, depth: int) -> Value:
+def _from_host(value: Value, depth: int, count: list[int]) -> Value:
     kind_of = type(value)
     if kind_of is int:
         return value if -EXACT <= value <= EXACT else rounded(value)
@@ -202,26 +202,27 @@ def _from_host(value: Value, depth: int) -> Value:
         return value
     if depth >= MAX_NESTING:
         raise too_deep("a value")
-    if kind_of is list or kind_of is tuple:
-        check_items(len(value))
-        return [_from_host(v, depth + 1) for v in value]
-    if kind_of is dict:
-        check_items(len(value))
-        return {k: _from_host(v, depth + 1) for k, v in value.items()}
-    return _from_other_host(value, depth)
+    if kind_of is list or kind_of is tuple or kind_of is dict:
+        # Lists in it may be shared: what counts is how many entries the copy has.
+        count[0] += len(value)
+        check_items(count[0])
+        if kind_of is dict:
+            return {k: _from_host(v, depth + 1, count) for k, v in value.items()}
+        return [_from_host(v, depth + 1, count) for v in value]
+    return _from_other_host(value, depth, count)
 
 
-def _from_other_host(value: Value, depth: int) -> Value:
+def _from_other_host(value: Value, depth: int, count: list[int]) -> Value:
     if value is UNDEFINED or isinstance(value, (EdgeInteger, Namespace, Keywords)):
         return value
     if isinstance(value, np.generic):
-        return _from_host(value.item(), depth)
+        return _from_host(value.item(), depth, count)
     if isinstance(value, Mapping):
-        return _from_host(dict(value), depth)
+        return _from_host(dict(value), depth, count)
     if isinstance(value, (int, float, str)):
-        return _from_host(_plain_base(value), depth)
+        return _from_host(_plain_base(value), depth, count)
     if isinstance(value, (list, tuple, np.ndarray)):
-        return _from_host(list(value), depth)
+        return _from_host(list(value), depth, count)
     if callable(value):
         return value
     raise EvaluationError(
@@ -229,6 +230,41 @@ def _from_other_host(value: Value, depth: int) -> Value:
         expected="numbers, text, booleans, None, lists, dicts or functions",
         got=type(value).__name__,
     )
+
+
+def result_value(value: Value, *, final: bool = False) -> Value:
+    """Turn the value of an evaluation into what its caller sees: tuples are lists.
+
+    Args:
+        value: the value.
+        final: whether it leaves the language for good: minus zero, which only an evaluation tells from 0, is 0, and
+            namespaces are dicts.
+
+    Returns:
+        The value.
+
+    Raises:
+        WorkLimitExceeded: it has too many entries, or is nested too deeply.
+    """
+    return _result(value, final, 0, [0])
+
+
+def _result(value: Value, final: bool, depth: int, count: list[int]) -> Value:
+    kind_of = type(value)
+    if kind_of in _CONTAINERS:
+        count[0] += len(value)
+        check_items(count[0])
+        if depth >= MAX_NESTING:
+            raise too_deep("a value")
+        if kind_of is list or kind_of is tuple:
+            return [_result(entry, final, depth + 1, count) for entry in value]
+        if kind_of is dict or final:
+            return {key: _result(entry, final, depth + 1, count) for key, entry in value.items()}
+        return value
+    return 0 if final and kind_of is EdgeInteger and not value else value
+
+
+_CONTAINERS: Final = frozenset({list, tuple, dict, Namespace, Keywords})
 
 
 def _plain_base(value: float | str) -> int | float | str:
