@@ -57,9 +57,14 @@ class ReadingStopped(Exception):
 
 
 class Report:
-    """Collects the defects of one document."""
+    """Collects the defects of one document.
+
+    Attributes:
+        extensions: those that the document declares: they decide which keys and dtypes it knows.
+    """
 
     def __init__(self) -> None:
+        self.extensions: frozenset[str] = frozenset()
         self._found: dict[tuple[str, str], Node] = {}
 
     def add(self, node: Node, message: str) -> None:

@@ -62,7 +62,7 @@ def derived_fault(name: str, names: Names) -> str | None:
 
     Source: FORMAT section 2 (``derive``).
     """
-    if name in RESERVED:
+    if name in RESERVED or name in names.constants:
         return "is a name that expressions reserve: choose another"
     if names.is_type(name):
         return "is the name of a type variable: choose another"

@@ -22,33 +22,39 @@ class Dtype:
     Attributes:
         name: its name in a manifest.
         wgsl: the WGSL type of one stored element.
-        storage_bytes: bytes of one stored element.
+        storage_bits: bits of one stored element.
         onnx_code: its number in ONNX's ``TensorProto.DataType``.
     """
 
     name: str
     wgsl: str
-    storage_bytes: int
+    storage_bits: int
     onnx_code: int
 
 
 DTYPES: Final[Mapping[str, Dtype]] = MappingProxyType(
     {
-        name: Dtype(name=name, wgsl=wgsl, storage_bytes=storage_bytes, onnx_code=onnx_code)
-        for name, wgsl, storage_bytes, onnx_code in (
-            ("float16", "f16", 2, 10),
-            ("float32", "f32", 4, 1),
-            ("int8", "i32", 4, 3),
-            ("int16", "i32", 4, 5),
-            ("int32", "i32", 4, 6),
-            ("int64", "vec2<u32>", 8, 7),
-            ("uint8", "u32", 4, 2),
-            ("uint32", "u32", 4, 12),
-            ("bool", "u32", 4, 9),
+        name: Dtype(name=name, wgsl=wgsl, storage_bits=storage_bits, onnx_code=onnx_code)
+        for name, wgsl, storage_bits, onnx_code in (
+            ("float16", "f16", 16, 10),
+            ("float32", "f32", 32, 1),
+            ("int8", "i32", 32, 3),
+            ("int16", "i32", 32, 5),
+            ("int32", "i32", 32, 6),
+            ("int64", "vec2<u32>", 64, 7),
+            ("uint8", "u32", 32, 2),
+            ("uint32", "u32", 32, 12),
+            ("bool", "u32", 32, 9),
+            ("int4", "u32", 4, 22),
+            ("uint4", "u32", 4, 21),
         )
     }
 )
-LOGICAL_DTYPES: Final[tuple[str, ...]] = tuple(DTYPES)
+NIBBLE_DTYPES: Final = ("int4", "uint4")
+"""Half a byte an element, eight to a word, first in the lowest bits: only where a manifest declares the extension."""
+LOGICAL_DTYPES: Final[tuple[str, ...]] = tuple(name for name in DTYPES if name not in NIBBLE_DTYPES)
+PACKABLE_DTYPES: Final = ("uint8", *NIBBLE_DTYPES)
+"""What the layout ``packed`` is for."""
 INT64_STORAGES: Final[tuple[str, ...]] = ("int64", "int32", "uint32")
 _BY_ONNX_CODE: Final[Mapping[int, str]] = MappingProxyType({dtype.onnx_code: name for name, dtype in DTYPES.items()})
 
@@ -80,11 +86,44 @@ def storage_bytes(dtype: str) -> int:
         2 for float16, 8 for int64, 4 for the others: they are stored as 32-bit words.
 
     Raises:
-        KeyError: there is no such dtype.
+        KeyError: there is no such dtype, or its elements share a byte.
 
     Source: FORMAT section 9.
     """
-    return DTYPES[dtype].storage_bytes
+    if dtype in NIBBLE_DTYPES:
+        raise KeyError(dtype)
+    return DTYPES[dtype].storage_bits // 8
+
+
+def stored_bits(storage: str, layout: str | None) -> int:
+    """Return the bits of one element in a tensor.
+
+    Args:
+        storage: the storage dtype.
+        layout: ``"packed"`` or None.
+
+    Returns:
+        8 for packed uint8, 4 for int4 and uint4 whatever the layout, else those of the storage dtype.
+
+    Source: FORMAT section 9; docs/format.md, "Extensions".
+    """
+    return 8 if layout == "packed" and storage == "uint8" else DTYPES[storage].storage_bits
+
+
+def stored_bytes(elements: int, storage: str, layout: str | None = None) -> int:
+    """Return the bytes of a tensor on the device.
+
+    Args:
+        elements: how many there are.
+        storage: the storage dtype.
+        layout: ``"packed"`` or None.
+
+    Returns:
+        A positive multiple of 4.
+
+    Source: FORMAT section 9.
+    """
+    return max(4, -(-elements * stored_bits(storage, layout) // 32) * 4)
 
 
 def onnx_code(dtype: str) -> int:

@@ -6,6 +6,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from webgpu_kernels.contract.cursor import show
+from webgpu_kernels.contract.extensions import undeclared
 from webgpu_kernels.contract.words import alternatives
 
 if TYPE_CHECKING:
@@ -44,11 +45,17 @@ class Fields:
         node: the object.
         known: the keys that it may have.
         what: what the object is, for messages, such as ``a pass``.
+        extended: further keys, each with the extension that has it.
     """
 
-    __slots__ = ("_members", "good", "node", "what")
+    __slots__ = ("_extended", "_members", "good", "node", "what")
 
-    def __init__(self, node: Node, known: Sequence[str], what: str) -> None:
+    def __init__(
+        self, node: Node, known: Sequence[str], what: str, extended: Mapping[str, str] = MappingProxyType({})
+    ) -> None:
+        declared = [key for key, extension in extended.items() if extension in node.report.extensions]
+        known = (*known, *declared) if declared else known
+        self._extended = extended
         self.node = node
         self.what = what
         self.good = isinstance(node.value, dict)
@@ -60,7 +67,8 @@ class Fields:
                 self._refuse(key, known)
 
     def _refuse(self, key: str, known: Sequence[str]) -> None:
-        hint = RENAMED.get(key) or alternatives(key, known, what=f"keys of {self.what}")
+        hint = undeclared(self._extended[key]) if key in self._extended else RENAMED.get(key)
+        hint = hint or alternatives(key, known, what=f"keys of {self.what}")
         self.node.at(key, None).fail(f"is not a key of {self.what}: {hint}")
 
     def __contains__(self, key: str) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from webgpu_kernels.contract.cursor import show
+from webgpu_kernels.contract.extensions import SPLIT_WINDOW, undeclared
 from webgpu_kernels.contract.words import CONSTANTS, NAMESPACES, alternatives, closest
 from webgpu_kernels.errors import LanguageError
 from webgpu_kernels.language import FUNCTIONS, compile_value
@@ -26,13 +27,21 @@ class Names:
         types: the manifest's type variables.
         hidden: where further names are derived that are not visible here, for hints.
         outer: the level above, or None for the manifest's.
+        constants: what the manifest's extensions add to the names of its formulas; an inner level has the outer's.
     """
 
-    __slots__ = ("_hidden", "_own", "_types", "levels")
+    __slots__ = ("_hidden", "_own", "_types", "constants", "levels")
 
-    def __init__(self, types: frozenset[str], hidden: Mapping[str, Node], outer: Names | None = None) -> None:
+    def __init__(
+        self,
+        types: frozenset[str],
+        hidden: Mapping[str, Node],
+        outer: Names | None = None,
+        constants: frozenset[str] = frozenset(),
+    ) -> None:
         self._own: set[str] = set()
-        self.levels: tuple[Container[str], ...] = (self._own, *outer.levels) if outer else (self._own, _ALWAYS)
+        self.constants = outer.constants if outer else constants
+        self.levels: tuple[Container[str], ...] = (self._own, *(outer.levels if outer else (_ALWAYS | constants,)))
         self._types = types
         self._hidden = hidden
 
@@ -105,6 +114,8 @@ class Names:
             return f"{start}: write dtypes.{name} or logicalDtypes.{name}, type variables are names in templates only"
         if name in self._hidden:
             return f"{start}: it is derived at {self._hidden[name].path}, which does not reach here"
+        if name == SPLIT_WINDOW:
+            return f"{start}: {undeclared('split')}"
         if close := closest(name, (*self.derived(), *NAMESPACES, *FUNCTIONS)):
             return f"{start}: did you mean {close!r}?"
         return f"{start}: there are derived names, {', '.join(NAMESPACES)} and functions"
