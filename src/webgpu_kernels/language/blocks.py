@@ -110,7 +110,7 @@ class Rendering:
         return text if text.isascii() else whole_characters(text)
 
 
-class _JumpOut(Exception):  # noqa: N818 - it is control flow, not an error
+class _JumpOut(Exception):
     """Leaves or restarts the loop around; what the round has written is dropped."""
 
     leave = True
@@ -445,7 +445,7 @@ def _selected(
     for entry in entries:
         scope = Scope(outer)
         target(scope, entry)
-        rendering.meter.spend(2)
+        rendering.meter.spend(4)
         if truth(condition(scope)):
             yield entry
 

@@ -19,7 +19,7 @@ def _parity(name: str, rest: int) -> Callable[[Value], bool]:
             return value % 2 == rest
         if type(value) is EdgeInteger:
             # Minus zero is even; an infinity is neither.
-            return value == 0 and rest == 0
+            return not value and rest == 0
         raise EvaluationError(f"only an Integer is {name} or not", got=describe(value))
 
     return test

@@ -384,7 +384,7 @@ def _subtract(left: Closure, right: Closure) -> Closure:
 def _multiply(left: Closure, right: Closure) -> Closure:
     def run(scope: Scope) -> Value:
         a, b = left(scope), right(scope)
-        if type(a) is int and type(b) is int and 0 < (product := a * b) <= EXACT:
+        if type(a) is int and type(b) is int and (product := a * b) > 0 and product <= EXACT:
             return product
         return operators.multiply(a, b)
 
@@ -394,7 +394,7 @@ def _multiply(left: Closure, right: Closure) -> Closure:
 def _floor_divide(left: Closure, right: Closure) -> Closure:
     def run(scope: Scope) -> Value:
         a, b = left(scope), right(scope)
-        if type(a) is int and type(b) is int and 0 <= a <= EXACT and 0 < b:
+        if type(a) is int and type(b) is int and a >= 0 and b > 0:
             return a // b
         return operators.floor_divide(a, b)
 
@@ -404,7 +404,7 @@ def _floor_divide(left: Closure, right: Closure) -> Closure:
 def _remainder(left: Closure, right: Closure) -> Closure:
     def run(scope: Scope) -> Value:
         a, b = left(scope), right(scope)
-        if type(a) is int and type(b) is int and 0 <= a and 0 < b:
+        if type(a) is int and type(b) is int and a >= 0 and b > 0:
             return a % b
         return operators.remainder(a, b)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from webgpu_kernels.errors import EvaluationError
 from webgpu_kernels.language import checks
@@ -68,7 +68,7 @@ def apply(operand: Value, name: str) -> Value:
     FORMAT section 3, Filters.
     """
     if type(operand) in (str, list, tuple):
-        spend_on(len(operand))
+        spend_on(len(operand) * 4)
     if name == "safe":
         return operand
     if name == "tojson":
@@ -99,31 +99,22 @@ def apply_with(operand: Value, name: str, arguments: list[Value]) -> Value:
     FORMAT section 3, Filters.
     """
     if type(operand) in (str, list, tuple):
-        spend_on(len(operand))
-    if name == "default":
-        return _default(operand, _Call(arguments))
-    if name == "tojson":
-        return json_text(operand, _json_style(operand, _Call(arguments)))
-    if name == "join" and type(operand) in (str, list, tuple):
-        return _join(operand, _Call(arguments))
-    if name in ("int", "float") and (type(operand) is str or type(operand) is bool or type(operand) in NUMBERS):
-        return _number_or_default(operand, name, _Call(arguments))
-    if type(operand) is dict or type(operand) is Keywords:
-        return _dict_filter(operand, name, arguments)
-    if type(operand) in (list, tuple) and name in _LIST_CALLS:
-        return _LIST_CALLS[name](operand, _Call(arguments))
-    if type(operand) is str and name == "indent":
-        return _indent(operand, _Call(arguments))
-    if type(operand) is str and name == "replace":
-        return replace(operand, arguments)
-    raise _wrong(f"{name}(…)", operand)
+        spend_on(len(operand) * 4)
+    found = _ON_ANY_CALL.get(name)
+    if found is None:
+        if type(operand) is dict or type(operand) is Keywords:
+            return _dict_filter(operand, name, arguments)
+        found = _CALLS.get(type(operand), {}).get(name)
+    if found is None:
+        raise _wrong(f"{name}(…)", operand)
+    return found(operand, _Call(arguments))
 
 
 def _dict_filter(operand: dict[str, Value], name: str, arguments: list[Value]) -> Value:
     method = DICT_METHODS.get(name)
     if method is None:
         raise _wrong(name, operand)
-    spend_on(len(operand) * 8)
+    spend_on(len(operand) * 24)
     return method(operand, arguments)
 
 
@@ -133,6 +124,10 @@ def _default(operand: Value, call: _Call) -> Value:
     if type(flag) is not bool:
         raise EvaluationError("the second argument of 'default' is not a boolean", got=describe(flag))
     return otherwise if operand is UNDEFINED or (flag and not truth(operand)) else operand
+
+
+def _to_json(operand: Value, call: _Call) -> str:
+    return json_text(operand, _json_style(operand, call))
 
 
 def _json_style(operand: Value, call: _Call) -> JsonStyle:
@@ -170,15 +165,18 @@ def _join(operand: Value, call: _Call) -> str:
     return whole_characters(separator.join(parts))
 
 
-def _number_or_default(operand: Value, name: str, call: _Call) -> Value:
-    if type(operand) is bool:
-        return int(operand) if name == "int" else float(operand)
-    if type(operand) in NUMBERS:
-        return operand
-    found = _leading_integer(operand) if name == "int" else _leading_float(operand)
-    if found is None:
-        return call.get(0, "default", 0 if name == "int" else 0.0)
-    return found
+def _int_or_default(operand: Value, call: _Call) -> Value:
+    found = _leading_integer(operand)
+    return call.get(0, "default", 0) if found is None else found
+
+
+def _float_or_default(operand: Value, call: _Call) -> Value:
+    found = _leading_float(operand)
+    return call.get(0, "default", 0.0) if found is None else found
+
+
+def _replace(operand: Value, call: _Call) -> str:
+    return replace(operand, [*call.positional, Keywords(call.keywords)])
 
 
 def _leading_integer(text: str) -> int | EdgeInteger | None:
@@ -187,7 +185,7 @@ def _leading_integer(text: str) -> int | EdgeInteger | None:
 
 
 def _integer_of(digits: str) -> int | EdgeInteger:
-    return integer(float(digits))  # type: ignore[return-value]
+    return integer(float(digits))
 
 
 def _leading_float(text: str) -> float | None:
@@ -289,11 +287,34 @@ def _selected(value: Value, test: list[str]) -> bool:
     return value is not None and checks.check(value, test[0], *test[1:2])
 
 
-_LIST_CALLS: Final[dict[str, Callable[[Value, _Call], Value]]] = {
+_CallFilters: TypeAlias = "dict[str, Callable[[Value, _Call], Value]]"
+_ON_ANY_CALL: Final[_CallFilters] = {"default": _default, "tojson": _to_json}
+_ON_LIST_CALL: Final[_CallFilters] = {
+    "join": _join,
     "sort": _sort,
     "map": _map,
     "selectattr": _select(wanted=True),
     "rejectattr": _select(wanted=False),
+}
+_ON_STRING_CALL: Final[_CallFilters] = {
+    "indent": _indent,
+    "replace": _replace,
+    "join": _join,
+    "int": _int_or_default,
+    "float": _float_or_default,
+}
+# With parentheses these leave a number as it is, also a Float that is asked for as int.
+_ON_NUMBER_CALL: Final[_CallFilters] = dict.fromkeys(("int", "float"), lambda operand, _: operand)
+_ON_BOOLEAN_CALL: Final[_CallFilters] = {
+    "int": lambda operand, _: int(operand),
+    "float": lambda operand, _: float(operand),
+}
+_CALLS: Final[dict[type, _CallFilters]] = {
+    list: _ON_LIST_CALL,
+    tuple: _ON_LIST_CALL,
+    str: _ON_STRING_CALL,
+    bool: _ON_BOOLEAN_CALL,
+    **dict.fromkeys(NUMBERS, _ON_NUMBER_CALL),
 }
 
 

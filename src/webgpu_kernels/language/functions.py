@@ -7,16 +7,16 @@ expected and what came.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
 from types import MappingProxyType
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from webgpu_kernels.errors import EvaluationError
 from webgpu_kernels.language import operators
 from webgpu_kernels.language.limits import check_items, spend_on
 from webgpu_kernels.language.values import NUMBERS, UNDEFINED, Value, describe, integer, truth
 
-Numbers = list[Value]
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
 
 
 def _bad(function: str, expected: str, got: Value) -> EvaluationError:
@@ -96,6 +96,8 @@ def maximum(*values: Value) -> Value:
 
 
 def _extreme(function: str, values: tuple[Value, ...], empty: float, better: Callable[[float, float], bool]) -> Value:
+    if all(type(value) is int for value in values) and values:
+        return min(values) if empty > 0 else max(values)
     best: Value = None
     for value in values:
         number = _number(function, value)
@@ -290,7 +292,7 @@ def _broadcast(first: list[Value], second: list[Value]) -> list[Value] | None:
     padded = [[1] * (rank - len(shape)) + shape for shape in (first, second)]
     result = []
     for a, b in zip(*padded, strict=True):
-        if a != b and a != 1 and b != 1:
+        if a != b and 1 not in (a, b):
             return None
         result.append(b if a == 1 else a)
     return result
@@ -385,6 +387,7 @@ def is_unique_int_list(values: Value, low: Value, high: Value, modulus: Value = 
     """
     if type(values) not in (list, tuple) or any(type(bound) not in NUMBERS for bound in (low, high, modulus)):
         return False
+    spend_on(len(values) * 16)
     seen = set()
     for value in values:
         if type(value) not in NUMBERS or not math.isfinite(value) or value != math.floor(value):

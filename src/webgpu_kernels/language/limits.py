@@ -23,7 +23,7 @@ MAX_ITEMS: Final = 100_000
 """Longest list that an expression may build."""
 MAX_OUTPUT_CHARS: Final = 1_000_000
 """Longest text that a template may render."""
-MAX_WORK: Final = 1_000_000
+MAX_WORK: Final = 500_000
 """Units of work that one rendering may spend."""
 MAX_MACRO_DEPTH: Final = 50
 """Deepest recursion of macros."""

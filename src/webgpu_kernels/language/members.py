@@ -35,7 +35,7 @@ def utf16_length(text: str) -> int:
     """Return a string's length in UTF-16 units, which is how this language counts."""
     if text.isascii():
         return len(text)
-    spend_on(len(text))
+    spend_on(len(text) * 2)
     return len(text) + sum(c > "\uffff" for c in text)
 
 
@@ -218,10 +218,8 @@ def replace(text: str, arguments: Arguments) -> str:
     count = positional[2] if len(positional) > 2 else keywords.get("count")
     if count is not None and type(count) is not int and type(count) is not EdgeInteger:
         raise EvaluationError("replace() needs an Integer or none as count", got=describe(count))
-    if count is None or count < 0 or count > len(text):
-        limit = -1
-    else:
-        limit = 0 if type(count) is EdgeInteger else count
+    is_all = count is None or count < 0 or count > len(text)
+    limit = -1 if is_all else int(count) if type(count) is int else 0
     return replaced(text, positional[0], positional[1], limit)
 
 

@@ -49,7 +49,7 @@ def _range(arguments: list[Value]) -> list[Value]:
 
 def _values(first: float, end: float, stride: float) -> list[float]:
     # Added up step by step: 0.3 three times is 0.8999999999999999.
-    values = []
+    values: list[float] = []
     value = first
     while (value < end if stride > 0 else value > end) and len(values) <= MAX_ITEMS:
         values.append(value)

@@ -14,7 +14,6 @@ from webgpu_kernels.language.lexer import WHITESPACE
 from webgpu_kernels.language.limits import check_items, spend_on
 from webgpu_kernels.language.text import joined, plain_text
 from webgpu_kernels.language.values import (
-    EXACT,
     NEGATIVE_ZERO,
     NUMBERS,
     UNDEFINED,
@@ -121,10 +120,8 @@ def remainder(left: Value, right: Value) -> Value:
     """Take the remainder of numbers, with the sign of the dividend."""
     if not _numbers(left, right):
         raise _refuse("%", left, right)
-    if not right or math.isinf(left) or math.isnan(right):
-        result = math.nan
-    else:
-        result = math.fmod(float(left), float(right))
+    has_result = right and math.isfinite(left) and not math.isnan(right)
+    result = math.fmod(float(left), float(right)) if has_result else math.nan
     return result if _is_float(left, right) else integer(result)
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from webgpu_kernels.errors import EvaluationError
-from webgpu_kernels.language.limits import MAX_NESTING, MAX_STRING_CHARS, check_chars, spend, too_deep
+from webgpu_kernels.language.limits import MAX_NESTING, check_chars, spend, too_deep
 from webgpu_kernels.language.values import EXACT, NUMBERS, UNDEFINED, EdgeInteger, Namespace, Value, kind
 
 if TYPE_CHECKING:
@@ -99,7 +99,7 @@ def plain_text(value: Value) -> str:
     kind_of = type(value)
     if kind_of is str:
         return value  # type: ignore[no-any-return]
-    if kind_of is int or kind_of in NUMBERS:
+    if kind_of in NUMBERS:
         return number_text(value)
     if kind_of is bool:
         return "true" if value else "false"
@@ -107,10 +107,6 @@ def plain_text(value: Value) -> str:
         return _bounded(",", (_entry_text(v) for v in value))
     if isinstance(value, dict):
         return "[object Map]"
-    if value is None:
-        return "null"
-    if value is UNDEFINED:
-        return "undefined"
     raise _function_text_error(value)
 
 
@@ -208,52 +204,52 @@ def json_text(value: Value, style: JsonStyle) -> str:
         WorkLimitExceeded: the text is too long, or the value nested too deeply.
     """
     parts: list[str] = []
-    _write_json(value, style, 0, parts, [0])
+    _Writer(style, parts).write(value, 0)
     return "".join(parts)
 
 
-def _write_json(value: Value, style: JsonStyle, depth: int, out: list[str], size: list[int]) -> None:
-    if depth > MAX_NESTING:
-        raise too_deep("a value")
-    kind_of = type(value)
-    if style.indent * (depth + 1) > MAX_STRING_CHARS:
-        check_chars(style.indent * (depth + 1))
-    if kind_of is list:
-        _write_entries("[]", [(None, v) for v in value], style, depth, out, size)
-    elif kind_of is dict or kind_of is Namespace:
-        keys = sorted(value, key=_utf16) if style.sort_keys else list(value)
-        _write_entries("{}", [(k, value[k]) for k in keys], style, depth, out, size)
-    else:
-        text = _scalar_json(value, style)
-        size[0] += len(text)
-        check_chars(size[0])
-        spend(1)
-        out.append(text)
+class _Writer:
+    def __init__(self, style: JsonStyle, out: list[str]) -> None:
+        self.style = style
+        self.out = out
+        self.size = 0
+        self.comma, self.colon = style.separators or ("," if style.indent else ", ", ": ")
 
+    def write(self, value: Value, depth: int) -> None:
+        if depth > MAX_NESTING:
+            raise too_deep("a value")
+        kind_of = type(value)
+        if kind_of is list:
+            self.entries("[]", [(None, entry) for entry in value], depth)
+        elif kind_of is dict or kind_of is Namespace:
+            keys = sorted(value, key=_utf16) if self.style.sort_keys else list(value)
+            self.entries("{}", [(key, value[key]) for key in keys], depth)
+        else:
+            spend(1)
+            self.put(_scalar_json(value, self.style))
 
-def _write_entries(
-    brackets: str,
-    entries: list[tuple[str | None, Value]],
-    style: JsonStyle,
-    depth: int,
-    out: list[str],
-    size: list[int],
-) -> None:
-    # An empty list keeps the line that its entries would be on.
-    line = "" if not style.indent else "\n" + " " * (style.indent * (depth + 1))
-    closing = "" if not style.indent else "\n" + " " * (style.indent * depth)
-    comma, colon = style.separators or (("," if style.indent else ", "), ": ")
-    out.append(brackets[0] + (line if entries or brackets == "[]" else ""))
-    for index, (key, entry) in enumerate(entries):
-        if index:
-            out.append(comma + line)
-        if key is not None:
-            out.append(_scalar_json(key, style) + colon)
-            size[0] += len(key)
-        size[0] += len(comma) + len(line) + len(closing)
-        check_chars(size[0])
-        _write_json(entry, style, depth + 1, out, size)
-    out.append(closing + brackets[1])
+    def put(self, text: str) -> None:
+        self.size += len(text)
+        check_chars(self.size)
+        self.out.append(text)
+
+    def entries(self, brackets: str, entries: list[tuple[str | None, Value]], depth: int) -> None:
+        line, closing = self.line(depth + 1), self.line(depth)
+        # An empty list keeps the line that its entries would be on; an empty dict does not.
+        self.put(brackets[0] + (line if entries or brackets == "[]" else ""))
+        for index, (key, entry) in enumerate(entries):
+            if index:
+                self.put(self.comma + line)
+            if key is not None:
+                self.put(_scalar_json(key, self.style) + self.colon)
+            self.write(entry, depth + 1)
+        self.put(closing + brackets[1])
+
+    def line(self, depth: int) -> str:
+        if not self.style.indent:
+            return ""
+        check_chars(self.style.indent * depth)
+        return "\n" + " " * (self.style.indent * depth)
 
 
 def _scalar_json(value: Value, style: JsonStyle) -> str:

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import Any, Final, TypeAlias
+from typing import Any, ClassVar, Final, TypeAlias
 
 import numpy as np
 
@@ -31,9 +31,9 @@ class Undefined:
     """What a missing name or member gives. There is one instance, `UNDEFINED`; it is falsy."""
 
     __slots__ = ()
-    _instance: Undefined | None = None
+    _instance: ClassVar[Undefined | None] = None
 
-    def __new__(cls) -> Undefined:
+    def __new__(cls) -> Undefined:  # noqa: PYI034 - there is one instance, also for a subclass
         """Return the one instance."""
         if cls._instance is None:
             cls._instance = super().__new__(cls)
