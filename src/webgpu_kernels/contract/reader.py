@@ -1,4 +1,6 @@
-"""Reads a manifest of spec 2.1, checks all that can be known without a call, and reports every defect at once.
+"""Reads a manifest, checks all that can be known without a call, and reports every defect at once.
+
+This is spec 2.1; a manifest of the older dialect goes to ``older``.
 
 Where the format leaves a point open, the reader decides, mostly to accept:
 
@@ -30,16 +32,20 @@ from webgpu_kernels.contract.families import expand_variants
 from webgpu_kernels.contract.fields import Fields
 from webgpu_kernels.contract.formulas import Names, clauses
 from webgpu_kernels.contract.json_text import load_json
+from webgpu_kernels.contract.heading import CONFORMANCE, read_domain, read_name, read_since
 from webgpu_kernels.contract.model import Manifest
 from webgpu_kernels.contract.ports import read_args, read_inputs, read_outputs, read_type_constraints
+from webgpu_kernels.contract.older import is_older, read_older
 from webgpu_kernels.contract.requirements import read_requires
 from webgpu_kernels.contract.variants import Outer, read_variants
-from webgpu_kernels.contract.words import DOMAIN, alternatives, name_fault
+from webgpu_kernels.contract.words import alternatives
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
 MANIFEST_KEYS: Final = (
+    from webgpu_kernels.contract.older import Dialect
+
     "$schema",
     "domain",
     "name",
@@ -60,10 +66,9 @@ MANIFEST_KEYS: Final = (
     "variants",
     "onnx",
 )
-_CONFORMANCE: Final = ("internal-lowering", "legacy-default-domain")
 
 
-def parse_manifest(text: str | bytes, *, where: str = "") -> Manifest:
+def parse_manifest(text: str | bytes, *, where: str = "", dialect: Dialect | None = None) -> Manifest:
     """Parse and read a manifest.
 
     Args:
@@ -71,24 +76,26 @@ def parse_manifest(text: str | bytes, *, where: str = "") -> Manifest:
         where: what the text is, for messages.
 
     Returns:
+        dialect: which one it is written in; by default the shape of the document tells.
         The manifest.
 
     Raises:
         ManifestError: the text is not JSON, or the manifest breaks the format; all defects, in document order.
 
-    Source: FORMAT section 2.
+    Source: FORMAT sections 2 and 12.
     """
-    return read_manifest(load_json(text, where=where), where=where)
+    return read_manifest(load_json(text, where=where), where=where, dialect=dialect)
 
 
-def read_manifest(data: object, *, where: str = "") -> Manifest:
-    """Read a manifest of spec 2.1.
+def read_manifest(data: object, *, where: str = "", dialect: Dialect | None = None) -> Manifest:
+    """Read a manifest.
 
     Args:
         data: the parsed JSON.
         where: what it is, for messages.
 
     Returns:
+        dialect: which one it is written in; by default the shape of the document tells.
         The manifest.
 
     Raises:
@@ -98,8 +105,9 @@ def read_manifest(data: object, *, where: str = "") -> Manifest:
     """
     report = Report()
     try:
-        plain = checked(Node(data, report))
-        manifest = _read(Fields(Node(plain, report), MANIFEST_KEYS, "a manifest"))
+        root = Node(checked(Node(data, report)), report)
+        older = is_older(root.value) if dialect is None else dialect == "1.0"
+        manifest = read_older(root) if older else _read(Fields(root, MANIFEST_KEYS, "a manifest"))
     except ReadingStopped:
         report.raise_any(data, where)
         raise
@@ -131,13 +139,13 @@ def _read(fields: Fields) -> Manifest:
         lost=_lost_handles(handles, ports, _scratch_ids(nodes)),
     )
     when = clauses(fields.get("when"), names)
-    since, onnx = fields.get("sinceVersion"), fields.get("onnx")
+    onnx = fields.get("onnx")
     return Manifest(
-        domain=_read_domain(fields),
-        name=_read_name(fields),
+        domain=read_domain(fields),
+        name=read_name(fields),
         description=fields.text("description"),
-        conformance=fields.choice("conformance", _CONFORMANCE),
-        since_version=fields.integer("sinceVersion", least=1, default=1) if since else None,
+        conformance=fields.choice("conformance", CONFORMANCE),
+        since_version=read_since(fields),
         inputs=inputs,
         outputs=outputs,
         args=args,
@@ -149,23 +157,6 @@ def _read(fields: Fields) -> Manifest:
         variants=read_variants(nodes, Outer(names=names, when=when, requires=requires, contract=contract)),
         onnx=onnx.value if onnx else None,
     )
-
-
-def _read_domain(fields: Fields) -> str:
-    node, text = fields.get("domain"), fields.text("domain")
-    if node is None or text is None:
-        return "ai.onnx"
-    if not DOMAIN.fullmatch(text):
-        node.fail("is not a domain: write words joined by dots, such as com.microsoft, the first in lower case")
-    return text
-
-
-def _read_name(fields: Fields) -> str:
-    node = fields.need("name", "name the operator")
-    text = node.string() if node else None
-    if node is not None and text is not None and (fault := name_fault(text)):
-        node.fail(fault)
-    return text or ""
 
 
 def _read_handles(node: Node | None) -> Mapping[str, Entry]:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from webgpu_kernels.contract.requirements import Requires
     from webgpu_kernels.language import Expression
 
-_VARIANT_KEYS: Final = (
+VARIANT_KEYS: Final = (
     "id",
     "description",
     "priority",
@@ -119,7 +119,7 @@ def _check_superseders(node: Node, variant: Variant, ranks: Mapping[str, int]) -
 
 
 def _read_variant(node: Node, default_id: str, outer: Outer) -> Variant:
-    fields = Fields(node, _VARIANT_KEYS, "a variant")
+    fields = Fields(node, VARIANT_KEYS, "a variant")
     derive, passes = fields.get("derive"), fields.need("passes", "give what the variant runs")
     outside, names = outer.names.inner(derived_at(derive)), outer.names.inner(derived_at(derive))
     formulas = read_derive(derive, names)

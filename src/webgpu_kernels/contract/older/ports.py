@@ -1,0 +1,230 @@
+"""Reads tensors of the older dialect: ports are lists, and ``args`` says what callers call them.
+
+A port has a *role*, which is its name in ``shapes``, ``ranks`` and ``tensorDtypes``; the argument whose ``semantic`` is
+that role has the name in calls and in ``present``, and says how the tensor is stored.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias
+
+from webgpu_kernels.contract.dtypes import LOGICAL_DTYPES, storages_of
+from webgpu_kernels.contract.fields import Fields
+from webgpu_kernels.contract.formulas import number_or_text, shape_formula
+from webgpu_kernels.contract.model import Port
+from webgpu_kernels.contract.ports import SCALAR_KEYS, possible_dtypes, read_port_dtype, read_scalar
+from webgpu_kernels.contract.words import alternatives, name_fault, wgsl_fault
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping
+
+    from webgpu_kernels.contract.cursor import Node
+    from webgpu_kernels.contract.formulas import Names
+    from webgpu_kernels.contract.model import ScalarArg
+    from webgpu_kernels.contract.ports import TypeConstraints
+
+Side: TypeAlias = Literal["input", "output"]
+
+_PORT_KEYS: Final = ("role", "dtype", "rank", "optional", "layout", "shape", "description", "onnx")
+_TENSOR_KEYS: Final = ("kind", "semantic", "role", "dtype", "narrowing", "required", "description")
+_SCALAR_KEYS: Final = (*SCALAR_KEYS, "semantic", "role")
+_SIDES: Final[tuple[Side, ...]] = ("input", "output")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Signature:
+    """What callers see: tensors by the names of calls, and scalar arguments."""
+
+    inputs: Mapping[str, Port]
+    outputs: Mapping[str, Port]
+    args: Mapping[str, ScalarArg]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Tensor:
+    """One argument of kind ``tensor``; ``side`` is None where it does not say."""
+
+    name: str
+    semantic: str
+    side: Side | None
+    fields: Fields
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Declared:
+    """One port of ``inputs`` or ``outputs``."""
+
+    role: str
+    side: Side
+    fields: Fields
+
+
+def read_signature(fields: Fields, types: TypeConstraints, names: Names) -> Signature:
+    """Read ``inputs``, ``outputs`` and ``args``.
+
+    Args:
+        fields: the manifest.
+        types: the type variables.
+        names: what ``rank`` and ``shape`` may use.
+
+    Returns:
+        Tensors and scalar arguments in the manifest's order; a port that no argument names is called by its role.
+
+    Source: FORMAT section 12.
+    """
+    tensors, scalars = _read_args(fields.get("args"))
+    outputs = fields.need("outputs", "declare what the kernel computes")
+    roles: dict[Side, dict[str, _Declared]] = {"input": _read_roles(fields.get("inputs"), "input", ())}
+    roles["output"] = _read_roles(outputs, "output", roles["input"])
+    if outputs is not None and outputs.value == []:
+        outputs.fail("must not be empty: a kernel computes something")
+    chosen = _match(tensors, roles)
+    ports = {
+        side: [_read_port(entry, chosen.get((side, role)), types, names) for role, entry in listed.items()]
+        for side, listed in roles.items()
+    }
+    _check_names(ports, roles, scalars)
+    return Signature(
+        inputs=MappingProxyType({port.name: port for port in ports["input"]}),
+        outputs=MappingProxyType({port.name: port for port in ports["output"]}),
+        args=MappingProxyType(scalars),
+    )
+
+
+def _read_args(node: Node | None) -> tuple[list[_Tensor], dict[str, ScalarArg]]:
+    tensors, scalars = [], {}
+    for name, entry in node.members("arguments, name to argument") if node else ():
+        if isinstance(entry.value, dict) and entry.value.get("kind") == "tensor":
+            tensors.append(_read_tensor(name, Fields(entry, _TENSOR_KEYS, "a tensor argument")))
+            continue
+        if fault := name_fault(name):
+            entry.fail(fault)
+        fields = Fields(entry, _SCALAR_KEYS, "a scalar argument")
+        fields.text("semantic")
+        if (side := fields.choice("role", _SIDES)) == "output":
+            entry.at("role", side).fail("'output' is for tensors: a kernel returns no scalars")
+        scalars[name] = read_scalar(name, fields)
+    return tensors, scalars
+
+
+def _read_tensor(name: str, fields: Fields) -> _Tensor:
+    if fault := wgsl_fault(name):
+        fields.node.fail(fault)
+    fields.text("description")
+    semantic = fields.text("semantic") or name
+    return _Tensor(name=name, semantic=semantic, side=fields.choice("role", _SIDES), fields=fields)
+
+
+def _read_roles(node: Node | None, side: Side, others: Collection[str]) -> dict[str, _Declared]:
+    """Return the ports of one list by role."""
+    roles: dict[str, _Declared] = {}
+    if node is not None and not isinstance(node.value, list):
+        node.fail_kind("a list of ports, each with a role, as spec 1.0 has it")
+        return roles
+    for entry in node.entries("ports") if node else ():
+        fields = Fields(entry, _PORT_KEYS, "a port")
+        role = fields.need("role", "name the tensor")
+        name = role.string() if role else None
+        if role is None or name is None:
+            continue
+        if fault := wgsl_fault(name):
+            role.fail(fault)
+        if name in roles or name in others:
+            role.fail(
+                f"is taken: another port has the role {name!r}, and expressions could not tell their shapes apart"
+            )
+        roles[name] = _Declared(role=name, side=side, fields=fields)
+    return roles
+
+
+def _match(tensors: list[_Tensor], roles: Mapping[Side, Mapping[str, _Declared]]) -> dict[tuple[Side, str], _Tensor]:
+    """Find the port of each tensor argument."""
+    chosen: dict[tuple[Side, str], _Tensor] = {}
+    for tensor in tensors:
+        sides = [side for side in _SIDES if tensor.semantic in roles[side] and tensor.side in {None, side}]
+        if not sides:
+            known = [role for side in _SIDES if tensor.side in {None, side} for role in roles[side]]
+            what = f"{tensor.side or 'port'}s"
+            hint = alternatives(tensor.semantic, known, what=f"{what} by role")
+            tensor.fields.node.at("semantic", None).fail(f"{tensor.semantic!r} is the role of no {what[:-1]}: {hint}")
+            continue
+        place = sides[0], tensor.semantic
+        if place in chosen:
+            tensor.fields.node.at("semantic", None).fail(
+                f"{tensor.semantic!r} has an argument already, {chosen[place].name!r}: keep one of them"
+            )
+        chosen[place] = tensor
+    return chosen
+
+
+def _read_port(declared: _Declared, tensor: _Tensor | None, types: TypeConstraints, names: Names) -> Port:
+    fields, side = declared.fields, declared.side
+    rank, shape = fields.get("rank"), fields.get("shape")
+    if shape is not None and side == "input":
+        shape.fail("is for outputs: the call gives an input's shape, check it in 'derive' or 'when'")
+    layout = fields.choice("layout", ("packed",))
+    if layout is not None and side == "output":
+        fields.node.at("layout", layout).fail("is for inputs: leave it out")
+    optional = fields.flag("optional", default=False)
+    argument = tensor.fields if tensor else None
+    port = Port(
+        name=tensor.name if tensor else declared.role,
+        semantic=declared.role,
+        dtype=read_port_dtype(fields, types),
+        rank=number_or_text(rank, names, least=0) if rank else None,
+        # The operator may leave open what this kernel needs: the argument has the last word.
+        optional=not argument.flag("required", default=not optional) if argument else optional,
+        layout=layout,
+        shape=shape_formula(shape, names) if shape else None,
+        storage=_read_storage(argument, types) if argument else None,
+        narrowing=argument.choice("narrowing", ("checked", "saturating")) if argument else None,
+        description=fields.text("description"),
+        onnx=fields.text("onnx"),
+    )
+    _check_storage(port, declared, argument, types)
+    return port
+
+
+def _read_storage(fields: Fields, types: TypeConstraints) -> str | None:
+    """Read an argument's ``dtype``, which says how the tensor is stored; a type variable says nothing new."""
+    text = fields.text("dtype")
+    if text is None or text in types:
+        return None
+    if text not in LOGICAL_DTYPES:
+        hint = alternatives(text, LOGICAL_DTYPES, what="dtypes")
+        fields.node.at("dtype", text).fail(f"is no dtype: {hint}")
+        return None
+    return text
+
+
+def _check_storage(port: Port, declared: _Declared, argument: Fields | None, types: TypeConstraints) -> None:
+    dtypes = possible_dtypes(port, types)
+    if port.layout == "packed" and set(dtypes) != {"uint8"}:
+        declared.fields.node.at("layout", None).fail(f"'packed' is for uint8, this port is {' or '.join(dtypes)}")
+    if argument is None:
+        return
+    for dtype in dtypes if port.storage else ():
+        if port.storage not in storages_of(dtype):
+            allowed = " or ".join(storages_of(dtype))
+            argument.node.at("dtype", None).fail(f"must be {allowed} for {dtype}, not {port.storage}")
+    projected = declared.side == "input" and port.storage in {"int32", "uint32"} and "int64" in dtypes
+    if projected:
+        argument.need("narrowing", f"say how int64 values become {port.storage}, 'checked' or 'saturating'")
+    elif narrowing := argument.get("narrowing"):
+        narrowing.fail("is for int64 inputs with 'dtype' int32 or uint32: leave it out")
+
+
+def _check_names(
+    ports: Mapping[Side, list[Port]], roles: Mapping[Side, Mapping[str, _Declared]], scalars: Mapping[str, ScalarArg]
+) -> None:
+    """Report ports without an argument whose role is another's name in calls."""
+    taken = dict.fromkeys(scalars)
+    for side in _SIDES:
+        for port in ports[side]:
+            if port.name in taken:
+                roles[side][port.semantic].fields.node.fail(
+                    f"is called {port.name!r} in calls, as another argument is: give it one of its own in 'args'"
+                )
+            taken[port.name] = None

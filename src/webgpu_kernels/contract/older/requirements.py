@@ -1,0 +1,32 @@
+"""Reads what a device must have: ``requires``, or the three keys that came before it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from webgpu_kernels.contract.requirements import Requires, read_features, read_limits
+from webgpu_kernels.contract.requirements import read_requires as read_current
+
+if TYPE_CHECKING:
+    from webgpu_kernels.contract.fields import Fields
+
+REQUIRES_KEYS: Final = ("requires", "requiredFeatures", "requiredLimits", "requiredSubgroupMinSize")
+
+
+def read_requires(fields: Fields) -> Requires:
+    """Read every key that asks something of the device.
+
+    Args:
+        fields: the manifest or a variant.
+
+    Returns:
+        All of it together.
+
+    Source: FORMAT section 12.
+    """
+    former = Requires(
+        features=read_features(fields.get("requiredFeatures")),
+        limits=read_limits(fields.get("requiredLimits")),
+        subgroup_min_size=fields.integer("requiredSubgroupMinSize", least=1, default=0),
+    )
+    return read_current(fields.get("requires")).merge(former)
