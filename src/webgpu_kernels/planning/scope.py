@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from webgpu_kernels.contract import LOGICAL_DTYPES, wgsl_scalar
+from webgpu_kernels.contract import LOGICAL_DTYPES, NIBBLE_DTYPES, SPLIT_WINDOW, wgsl_scalar
 from webgpu_kernels.errors import EvaluationError, KernelError, RequestError, UnknownIdentifierError
 from webgpu_kernels.language import FUNCTIONS, Value, host_value, make_f16_ok
 from webgpu_kernels.planning.capabilities import MAX_GRID, Capabilities
@@ -70,19 +70,43 @@ def request_scope(request: Request) -> Scope:
     scope["device"] = device_namespace(request.capabilities)
     scope["dtypes"] = _CONCRETE_SCALARS | {variable: wgsl_scalar(dtype) for variable, dtype in bound.items()}
     scope["logicalDtypes"] = {**_CONCRETE_DTYPES, **bound}
-    scope["tensorDtypes"] = {
-        name: (manifest.outputs if name in manifest.outputs else manifest.inputs)[name].storage or spec.dtype
-        for name, spec in tensors.items()
-    }
-    scope["shapes"] = {name: list(spec.shape) for name, spec in tensors.items()}
-    scope["ranks"] = {name: len(spec.shape) for name, spec in tensors.items()}
+    ports = {**manifest.inputs, **manifest.outputs}
+    supplied = [(ports[name], spec) for name, spec in tensors.items()]
+    scope["tensorDtypes"] = {port.semantic: port.storage or spec.dtype for port, spec in supplied}
+    scope["shapes"] = {port.semantic: list(spec.shape) for port, spec in supplied}
+    scope["ranks"] = {port.semantic: len(spec.shape) for port, spec in supplied}
     scope["present"] = _presence(request, tensors)
     scope["args"] = dict(request.args)
     scope["attrs"] = dict(request.attrs)
     scope["tunables"] = {**{name: tunable.default for name, tunable in manifest.tunables.items()}, **request.tunables}
     scope["derive"] = {}
     scope["DISPATCH_FOLD_WIDTH"] = MAX_GRID
+    _extend(scope, manifest.extensions, request.capabilities)
     return scope
+
+
+def _extend(scope: Scope, extensions: frozenset[str], capabilities: Capabilities) -> None:
+    """Add what the manifest's extensions bring."""
+    if "int4" in extensions:
+        scope["dtypes"] = {**{dtype: wgsl_scalar(dtype) for dtype in NIBBLE_DTYPES}, **scope["dtypes"]}
+        scope["logicalDtypes"] = {**{dtype: dtype for dtype in NIBBLE_DTYPES}, **scope["logicalDtypes"]}
+    if "split" in extensions:
+        scope[SPLIT_WINDOW] = window_bytes(capabilities)
+
+
+def window_bytes(capabilities: Capabilities) -> int:
+    """Return how much of a split tensor one window covers.
+
+    Args:
+        capabilities: the device.
+
+    Returns:
+        Bytes, a multiple of 256: of every offset alignment and of every element's size.
+
+    Source: docs/format.md, "Extensions"; WebGPU, section 3.6.2.
+    """
+    limits = capabilities.limits
+    return min(limits["maxStorageBufferBindingSize"], limits["maxBufferSize"]) // 256 * 256
 
 
 def _presence(request: Request, tensors: Mapping[str, object]) -> dict[str, Value]:

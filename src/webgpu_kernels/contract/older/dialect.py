@@ -35,7 +35,7 @@ def is_older(document: object) -> bool:
         document: the parsed JSON.
 
     Returns:
-        Whether its inputs or outputs are a list of ports that have a role; spec 2.1 has objects there. Other words of
+        Whether its inputs and outputs are lists of ports that have a role; spec 2.1 has objects there. Other words of
         the older dialect decide nothing: in a manifest of spec 2.1 they are mistakes, each reported with what
         replaced it.
 
@@ -43,5 +43,7 @@ def is_older(document: object) -> bool:
     """
     if not isinstance(document, dict):
         return False
-    lists = [ports for ports in (document.get("inputs"), document.get("outputs")) if isinstance(ports, list)]
-    return any(isinstance(port, dict) and "role" in port for ports in lists for port in ports)
+    sides = [document[side] for side in ("inputs", "outputs") if side in document]
+    if not all(isinstance(side, list) for side in sides):
+        return False
+    return any(isinstance(port, dict) and "role" in port for side in sides for port in side)
