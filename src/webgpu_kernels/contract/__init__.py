@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from webgpu_kernels.contract.attributes import same_value
+from webgpu_kernels.contract.digests import FileCheck, FileStatus, Verification, file_digest, package_id, verify
 from webgpu_kernels.contract.dtypes import (
     DTYPES,
     INT64_STORAGES,
@@ -17,6 +18,8 @@ from webgpu_kernels.contract.dtypes import (
 from webgpu_kernels.contract.model import (
     UNSET,
     ArgKind,
+from webgpu_kernels.contract.extensions import SPLIT_WINDOW
+from webgpu_kernels.contract.metadata import Metadata, read_metadata
     Attribute,
     Binding,
     BufferAccess,
@@ -65,8 +68,11 @@ __all__ = [
     "Narrowing",
     "Package",
     "Pass",
+    "FileCheck",
+    "FileStatus",
     "Port",
     "RepeatGroup",
+    "Metadata",
     "Requires",
     "ResourceKind",
     "ScalarArg",
@@ -82,12 +88,19 @@ __all__ = [
     "closest",
     "dtype_of_onnx_code",
     "onnx_code",
+    "Verification",
     "open_package",
     "parse_manifest",
     "possible_dtypes",
     "read_manifest",
     "same_value",
+    "file_digest",
     "storage_bytes",
     "storages_of",
+    "package_id",
     "wgsl_scalar",
 ]
+    "read_metadata",
+    "stored_bits",
+    "stored_bytes",
+    "verify",

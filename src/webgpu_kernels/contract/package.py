@@ -8,7 +8,9 @@ from threading import Lock
 from typing import TYPE_CHECKING, Final
 
 from webgpu_kernels.contract.files import path_fault, read_file, suffix_fault, template_names
+from webgpu_kernels.contract.metadata import METADATA, read_metadata
 from webgpu_kernels.contract.model import Pass, RepeatGroup
+from webgpu_kernels.contract.older import SPECS, dialect_of_spec
 from webgpu_kernels.contract.reader import parse_manifest
 from webgpu_kernels.contract.words import alternatives
 from webgpu_kernels.errors import PackageError, PackageNotFound
@@ -17,7 +19,9 @@ from webgpu_kernels.language import compile_template
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from webgpu_kernels.contract.metadata import Metadata
     from webgpu_kernels.contract.model import Manifest
+    from webgpu_kernels.contract.older import Dialect
     from webgpu_kernels.language import Template
 
 BUNDLED: Final = Path(__file__).resolve().parent.parent / "kernels"
@@ -32,11 +36,13 @@ class Package:
         root: the folder that holds manifest.json.
         manifest: what it says.
         where: what messages call the package.
+        metadata: what metadata.json says, None where there is none.
     """
 
-    def __init__(self, root: Path, manifest: Manifest, *, where: str) -> None:
+    def __init__(self, root: Path, manifest: Manifest, *, where: str, metadata: Metadata | None = None) -> None:
         self.root: Final = root
         self.manifest: Final = manifest
+        self.metadata: Final = metadata
         self.where: Final = where
         self._templates: dict[str, Template] = {}
         self._lock = Lock()
@@ -117,6 +123,7 @@ def open_package(path: str | os.PathLike[str]) -> Package:
     Raises:
         PackageNotFound: there is no such folder, or no manifest in it.
         PackageError: the manifest is unreadable or outside the folder.
+        PackageError: metadata.json is broken, of another operator, or states a spec that is not read here.
         ManifestError: it breaks the format.
 
     Source: FORMAT section 1.
@@ -127,9 +134,34 @@ def open_package(path: str | os.PathLike[str]) -> Package:
 
 def _open(folder: Path, *, where: str) -> Package:
     root = _find_root(folder, where)
-    text = read_file(root, _MANIFEST, where=where)
-    manifest = parse_manifest(text, where=f"{where}: {_MANIFEST}")
-    return Package(root, manifest, where=where)
+    metadata = _read_metadata(root, where)
+    dialect = _dialect(metadata, where) if metadata else None
+    manifest = parse_manifest(read_file(root, _MANIFEST, where=where), where=f"{where}: {_MANIFEST}", dialect=dialect)
+    if metadata is not None and metadata.name != manifest.op_id:
+        raise PackageError(
+            f"{METADATA} and {_MANIFEST} are of two packages", where=where, expected=manifest.op_id, got=metadata.name
+        )
+    return Package(root, manifest, where=where, metadata=metadata)
+
+
+def _read_metadata(root: Path, where: str) -> Metadata | None:
+    try:
+        content = read_file(root, METADATA, where=where)
+    except FileNotFoundError:
+        return None
+    return read_metadata(content, where=where)
+
+
+def _dialect(metadata: Metadata, where: str) -> Dialect:
+    dialect = dialect_of_spec(metadata.spec)
+    if dialect is None:
+        raise PackageError(
+            "the manifest is written for another spec",
+            where=where,
+            expected=f"one of {', '.join(SPECS)}",
+            got=metadata.spec,
+        )
+    return dialect
 
 
 def _find_root(folder: Path, where: str) -> Path:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from webgpu_kernels.contract.older.dialect import Dialect, dialect_of_spec, is_older
+from webgpu_kernels.contract.older.dialect import SPECS, Dialect, dialect_of_spec, is_older
 from webgpu_kernels.contract.older.reader import read_older
 
-__all__ = ["Dialect", "dialect_of_spec", "is_older", "read_older"]
+__all__ = ["SPECS", "Dialect", "dialect_of_spec", "is_older", "read_older"]

@@ -1,0 +1,151 @@
+"""Digests of a package's files, and the id that is made of them.
+
+metadata.json is not covered by a digest of its own: whoever trusts the digests trusts where that file came from.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias
+
+from webgpu_kernels.contract.files import read_file
+from webgpu_kernels.contract.metadata import METADATA
+from webgpu_kernels.errors import PackageError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from webgpu_kernels.contract.package import Package
+
+FileStatus: TypeAlias = Literal["ok", "absent", "differs", "unlisted"]
+
+_ID_DIGITS: Final = 7
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileCheck:
+    """One file of a package against its digest.
+
+    Attributes:
+        name: relative to metadata.json.
+        status: ``ok``; ``absent``, listed and not there; ``differs``, there with other contents; ``unlisted``, there
+            without a digest.
+        stated: the digest in metadata.json, or None.
+        computed: the digest of the file, or None where there is none.
+    """
+
+    name: str
+    status: FileStatus
+    stated: str | None
+    computed: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verification:
+    """What a package's files are worth.
+
+    Attributes:
+        files: every listed and every present file, by name.
+        stated_id: the id in metadata.json, or None.
+        computed_id: the id that the digest table of metadata.json gives.
+    """
+
+    files: tuple[FileCheck, ...]
+    stated_id: str | None
+    computed_id: str
+
+    @property
+    def ok(self) -> bool:
+        """Whether every file is listed, there and as it was, and the id is the table's."""
+        return self.id_ok and all(file.status == "ok" for file in self.files)
+
+    @property
+    def id_ok(self) -> bool:
+        """Whether the stated id is the one that the digest table gives."""
+        return self.stated_id == self.computed_id
+
+    def names(self, status: FileStatus) -> tuple[str, ...]:
+        """Return the files of one status.
+
+        Args:
+            status: which.
+
+        Returns:
+            Their names, sorted.
+        """
+        return tuple(file.name for file in self.files if file.status == status)
+
+
+def file_digest(content: bytes) -> str:
+    """Return the digest of a file.
+
+    Args:
+        content: its bytes.
+
+    Returns:
+        The Base64 text of its SHA-256, 44 characters.
+
+    Source: FORMAT section 1 (``digest``).
+    """
+    return base64.b64encode(hashlib.sha256(content).digest()).decode("ascii")
+
+
+def package_id(name: str, digests: Mapping[str, str]) -> str:
+    """Return a package's id.
+
+    Args:
+        name: the operator's full name, such as ``ai.onnx.Identity``.
+        digests: file name to digest, without metadata.json.
+
+    Returns:
+        Such as ``_ai_onnx_identity_webgpu_ead6cd9``: the name, and seven digits of a hash over the table.
+
+    Source: FORMAT section 1 (id formula).
+    """
+    # JavaScript sorts texts by their UTF-16 units.
+    names = sorted(digests, key=lambda file: file.encode("utf-16-be", "surrogatepass"))
+    table = "".join(f"{file}\0{digests[file]}\0" for file in names)
+    suffix = hashlib.sha256(table.encode()).hexdigest()[:_ID_DIGITS]
+    return f"_{name.replace('.', '_').lower()}_webgpu_{suffix}"
+
+
+def verify(package: Package) -> Verification:
+    """Compare a package's files with its digest table.
+
+    Args:
+        package: one that has metadata.json.
+
+    Returns:
+        What became of each file, and both ids; a file that differs is a value here, not an error.
+
+    Raises:
+        PackageError: there is no metadata.json, or a file is unreadable or leads out of the package.
+
+    Source: FORMAT section 1.
+    """
+    metadata = package.metadata
+    if metadata is None:
+        raise PackageError(f"has no {METADATA}, so there is nothing to verify by", where=package.where)
+    names = sorted({*metadata.digests, *_files(package.root)})
+    return Verification(
+        files=tuple(_check(package, name, metadata.digests.get(name)) for name in names),
+        stated_id=metadata.id,
+        computed_id=package_id(metadata.name, metadata.digests),
+    )
+
+
+def _files(root: Path) -> list[str]:
+    found = (path.relative_to(root).as_posix() for path in root.rglob("*") if path.is_file())
+    return [name for name in found if name != METADATA]
+
+
+def _check(package: Package, name: str, stated: str | None) -> FileCheck:
+    try:
+        computed = file_digest(read_file(package.root, name, where=package.where))
+    except FileNotFoundError:
+        return FileCheck(name=name, status="absent", stated=stated, computed=None)
+    status: FileStatus = "unlisted" if stated is None else "ok" if stated == computed else "differs"
+    return FileCheck(name=name, status=status, stated=stated, computed=computed)
