@@ -41,7 +41,7 @@ def test_a_manifest_is_an_object(document: Any) -> None:
                 "__class__: is not a key of a manifest: the keys of a manifest are $schema, domain, name, "
                 "description, conformance, sinceVersion, inputs, outputs, args, attributes, attributeConstraints, "
                 "typeConstraints, "
-                "tunables, derive, when, requires, bindings, variants, onnx"
+                "tunables, derive, when, requires, bindings, variants, onnx, extensions"
             ),
         ),
         (

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 
 from webgpu_kernels.contract.dtypes import wgsl_scalar
 from webgpu_kernels.contract.entries import read_entry
+from webgpu_kernels.contract.extensions import SPLIT_KEY
+from webgpu_kernels.contract.formulas import number_or_text
 from webgpu_kernels.contract.model import Binding, BufferAccess, ResourceKind, Struct
 from webgpu_kernels.contract.structs import read_struct
 from webgpu_kernels.contract.words import alternatives
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
     from webgpu_kernels.contract.entries import Entry
     from webgpu_kernels.contract.formulas import Names
     from webgpu_kernels.contract.model import Intermediate, Port
+    from webgpu_kernels.language import Expression
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -153,15 +156,29 @@ def resolve(entry: Entry, use: Node, place: Place) -> Binding | None:
         return None
     _check_references(entry, place)
     resource, target = found
+    access = entry.buffer or _default_access(resource, target, place.contract)
     return Binding(
         name=label,
         resource=resource,
         target=target,
-        access=entry.buffer or _default_access(resource, target, place.contract),
+        access=access,
         element_type=entry.element_type or _default_element(resource, target, place),
         length=entry.length,
         struct=None,
+        split=_split(entry, resource, access, place),
     )
+
+
+def _split(entry: Entry, resource: ResourceKind, access: BufferAccess, place: Place) -> Expression | None:
+    written = entry.fields.get("split")
+    if written is None or written.report.extensions.isdisjoint(SPLIT_KEY.values()):
+        return None
+    node = _seen_from(place, entry, written)
+    if resource != "tensor" and entry.scratch is None:
+        node.fail("is for tensors: an intermediate is bound whole")
+    elif access != "read-only-storage" and entry.buffer is None:
+        node.fail("is for what a pass only reads: a buffer that it writes is bound whole")
+    return number_or_text(node, place.names, least=1)
 
 
 def _uniform(label: str, struct: Struct) -> Binding:

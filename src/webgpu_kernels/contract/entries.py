@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, get_args
 
+from webgpu_kernels.contract.extensions import SPLIT_KEY
 from webgpu_kernels.contract.fields import Fields
 from webgpu_kernels.contract.model import BufferAccess
 from webgpu_kernels.contract.words import WGSL_TYPE, name_fault, wgsl_fault
@@ -69,7 +70,7 @@ def read_entry(node: Node, handle: str | None) -> Entry:
 
     Source: FORMAT sections 2 and 6.
     """
-    fields = Fields(node, _ENTRY_KEYS, "a binding")
+    fields = Fields(node, _ENTRY_KEYS, "a binding", SPLIT_KEY)
     entry = Entry(
         fields=fields,
         handle=handle,
@@ -84,6 +85,8 @@ def read_entry(node: Node, handle: str | None) -> Entry:
         shared=handle is not None,
     )
     check_entry(entry)
+    if split := fields.get("split"):
+        _check_split(entry, split)
     return entry
 
 
@@ -161,10 +164,19 @@ def check_entry(entry: Entry) -> None:
     if entry.arg is not None and entry.scratch is not None:
         fields.node.fail("has 'arg' and 'scratch': keep one of them")
     if "struct" in fields:
-        for key in ("arg", "scratch", "elementType", "length"):
+        for key in ("arg", "scratch", "elementType", "length", "split"):
             if node := fields.get(key):
                 node.fail("stands beside 'struct': a uniform has no tensor, element type or length")
         if entry.buffer not in {None, "uniform"}:
             fields.node.at("buffer", None).fail(f"must be 'uniform' beside 'struct', not {entry.buffer!r}")
     elif entry.buffer == "uniform":
         fields.node.at("buffer", None).fail("'uniform' is for a binding with 'struct'")
+
+
+def _check_split(entry: Entry, node: Node) -> None:
+    if entry.buffer == "storage":
+        node.fail("is for what a pass only reads: a buffer that it writes is bound whole")
+    if entry.scratch is not None:
+        node.fail("is for tensors: an intermediate is bound whole")
+    if entry.length is not None:
+        node.fail("stands beside 'length': windows are arrays without a fixed length")

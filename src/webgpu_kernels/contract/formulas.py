@@ -40,7 +40,7 @@ class Names:
         constants: frozenset[str] = frozenset(),
     ) -> None:
         self._own: set[str] = set()
-        self.constants = outer.constants if outer else constants
+        self.constants: frozenset[str] = outer.constants if outer else constants
         self.levels: tuple[Container[str], ...] = (self._own, *(outer.levels if outer else (_ALWAYS | constants,)))
         self._types = types
         self._hidden = hidden

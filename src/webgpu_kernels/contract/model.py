@@ -6,14 +6,14 @@ Keys of caches (``Manifest``, ``Variant``, ``Pass``, ``RepeatGroup``) compare by
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import Enum
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from webgpu_kernels.contract.requirements import Requires
     from webgpu_kernels.language import Expression
 
 BufferAccess: TypeAlias = Literal["uniform", "read-only-storage", "storage"]
@@ -34,6 +34,15 @@ UNSET: Final = Unset.UNSET
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class PortRange:
+    """The least and the greatest value of an input's elements, and what they are, in words, for messages."""
+
+    least: Expression
+    most: Expression
+    what: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Port:
     """One input or output tensor of the contract.
 
@@ -43,15 +52,17 @@ class Port:
         dtype: a logical dtype, a type variable, or None (an output is then float32).
         rank: how many dimensions, as documentation; None where the manifest does not say.
         optional: whether a call may leave it out.
-        layout: ``"packed"`` for uint8 inputs stored four to a word, else None.
+        layout: ``"packed"`` for uint8 inputs stored four to a word, int4 and uint4 eight to a word, else None.
         shape: for outputs, a list of non-negative integers; None where the caller must give the shape.
         storage: the declared storage dtype, None for the logical dtype itself.
         narrowing: ``"checked"`` or ``"saturating"`` for int64 inputs projected to 32 bits, else None.
         description: prose, or None.
         onnx: the formal parameter's name in the ONNX schema, or None.
+        value_range: what the elements of a host array must be, or None (extension ``valueRange``).
     """
 
     name: str
+    semantic: str
     dtype: str | None
     rank: Expression | None
     optional: bool
@@ -61,8 +72,8 @@ class Port:
     narrowing: Narrowing | None
     description: str | None
     onnx: str | None
+    value_range: PortRange | None = None
 
-    semantic: str
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScalarArg:
@@ -113,55 +124,6 @@ class Derived:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SubgroupMatrixConfig:
-    """One shape of subgroup matrices; the result's component type is None where the manifest leaves it open."""
-
-    component_type: str
-    result_component_type: str | None
-    m: int
-    n: int
-    k: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Requires:
-    """What a device must have.
-
-    Attributes:
-        features: WebGPU features by name.
-        limits: least values by WebGPU's names.
-        subgroup_min_size: least ``subgroupMinSize`` in invocations; 0 where nothing is asked.
-        subgroup_matrix_configs: subgroup matrix shapes; empty where nothing is asked.
-    """
-
-    features: frozenset[str] = frozenset()
-    limits: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({}))
-    subgroup_min_size: int = 0
-    subgroup_matrix_configs: tuple[SubgroupMatrixConfig, ...] = ()
-
-    def merge(self, other: Requires) -> Requires:
-        """Return what satisfies both.
-
-        Args:
-            other: the second set of requirements; at most one of the two has matrix configs.
-
-        Returns:
-            The union of features, the maximum of each limit and of the subgroup size.
-
-        Source: FORMAT section 2 (``requires``).
-        """
-        limits = dict(self.limits)
-        for name, least in other.limits.items():
-            limits[name] = max(least, limits.get(name, 0))
-        return Requires(
-            features=self.features | other.features,
-            limits=MappingProxyType(limits),
-            subgroup_min_size=max(self.subgroup_min_size, other.subgroup_min_size),
-            subgroup_matrix_configs=self.subgroup_matrix_configs or other.subgroup_matrix_configs,
-        )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Intermediate:
     """One scratch buffer of a variant: numel(shape) elements of a storage dtype."""
 
@@ -204,6 +166,7 @@ class Binding:
             uniforms.
         length: elements of a fixed-size array, ``"$name"`` for a value of the pass, or None for a runtime-sized array.
         struct: the uniform's struct, else None.
+        split: how many windows a tensor is bound as, or None for the whole of it (extension ``split``).
     """
 
     name: str
@@ -213,6 +176,7 @@ class Binding:
     element_type: str | None
     length: int | str | None
     struct: Struct | None
+    split: Expression | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -340,6 +304,7 @@ class Manifest:
     requires: Requires
     variants: tuple[Variant, ...]
     onnx: object
+    extensions: frozenset[str] = frozenset()
 
     @property
     def op_id(self) -> str:

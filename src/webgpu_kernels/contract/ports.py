@@ -5,11 +5,13 @@ from __future__ import annotations
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, get_args
 
-from webgpu_kernels.contract.dtypes import LOGICAL_DTYPES, storages_of
+from webgpu_kernels.contract.dtypes import PACKABLE_DTYPES, storages_of
+from webgpu_kernels.contract.extensions import RANGE_KEY, dtype_hint, known_dtypes
 from webgpu_kernels.contract.fields import Fields
 from webgpu_kernels.contract.formulas import number_or_text, shape_formula
 from webgpu_kernels.contract.model import ArgKind, Port, ScalarArg
-from webgpu_kernels.contract.words import RESERVED, alternatives, name_fault, wgsl_fault
+from webgpu_kernels.contract.ranges import check_ranged, read_range
+from webgpu_kernels.contract.words import RESERVED, name_fault, wgsl_fault
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
@@ -47,15 +49,15 @@ def read_type_constraints(node: Node | None) -> TypeConstraints:
     """
     constraints: dict[str, tuple[str, ...]] = {}
     for name, entry in node.members("type variables") if node else ():
-        if fault := _variable_fault(name):
+        if fault := _variable_fault(name, entry):
             entry.fail(fault)
         dtypes = [_logical_dtype(dtype) for dtype in entry.entries("logical dtypes", least=1)]
         constraints[name] = tuple(dict.fromkeys(dtype for dtype in dtypes if dtype is not None))
     return MappingProxyType(constraints)
 
 
-def _variable_fault(name: str) -> str | None:
-    if name in LOGICAL_DTYPES:
+def _variable_fault(name: str, node: Node) -> str | None:
+    if name in known_dtypes(node):
         return "is the name of a dtype: choose another for the type variable"
     if name in RESERVED:
         return "is a name that expressions reserve: choose another for the type variable"
@@ -63,10 +65,11 @@ def _variable_fault(name: str) -> str | None:
 
 
 def _logical_dtype(node: Node) -> str | None:
-    if node.value in LOGICAL_DTYPES:
+    known = known_dtypes(node)
+    if node.value in known:
         return str(node.value)
     if (text := node.string()) is not None:
-        node.fail(f"is not a logical dtype: {alternatives(text, LOGICAL_DTYPES, what='logical dtypes')}")
+        node.fail(f"is not a logical dtype: {dtype_hint(text, known, what='logical dtypes')}")
     return None
 
 
@@ -111,6 +114,8 @@ def read_outputs(
     for fields, port in ports:
         if layout := fields.get("layout"):
             layout.fail("is for inputs: leave it out")
+        if port.value_range is not None:
+            fields.node.at("range", None).fail("is for inputs: leave it out")
         if port.name in inputs:
             _check_in_out(fields.node, inputs[port.name], port)
     if node is not None and node.value == {}:
@@ -128,7 +133,7 @@ def _read_ports(node: Node | None, types: TypeConstraints, names: Names) -> list
     for name, entry in node.members("ports, name to port"):
         if fault := wgsl_fault(name):
             entry.fail(fault)
-        fields = Fields(entry, _PORT_KEYS, "a port")
+        fields = Fields(entry, _PORT_KEYS, "a port", RANGE_KEY)
         read.append((fields, _read_port(name, fields, types, names)))
     return read
 
@@ -143,12 +148,14 @@ def _read_port(name: str, fields: Fields, types: TypeConstraints, names: Names) 
         optional=fields.flag("optional", default=False),
         layout=fields.choice("layout", ("packed",)),
         shape=shape_formula(shape, names) if shape else None,
-        storage=fields.choice("storage", LOGICAL_DTYPES),
+        storage=fields.choice("storage", known_dtypes(fields.node)),
         narrowing=fields.choice("narrowing", ("checked", "saturating")),
         description=fields.text("description"),
         onnx=fields.text("onnx"),
+        value_range=read_range(fields.get("range"), names),
     )
     _check_storage(fields, port, types)
+    check_ranged(fields, possible_dtypes(port, types))
     return port
 
 
@@ -165,10 +172,10 @@ def read_port_dtype(fields: Fields, types: TypeConstraints) -> str | None:
     Source: FORMAT section 2.
     """
     dtype = fields.text("dtype")
-    if dtype is None or dtype in LOGICAL_DTYPES or dtype in types:
+    known = (*types, *known_dtypes(fields.node))
+    if dtype is None or dtype in known:
         return dtype
-    known = (*types, *LOGICAL_DTYPES)
-    hint = alternatives(dtype, known, what="type variables and logical dtypes")
+    hint = dtype_hint(dtype, known, what="type variables and logical dtypes")
     fields.node.at("dtype", dtype).fail(f"is no type variable and no logical dtype: {hint}")
     return None
 
@@ -192,7 +199,7 @@ def possible_dtypes(port: Port, types: Mapping[str, tuple[str, ...]]) -> tuple[s
 
 def _check_storage(fields: Fields, port: Port, types: TypeConstraints) -> None:
     dtypes = possible_dtypes(port, types)
-    if port.layout == "packed" and set(dtypes) != {"uint8"}:
+    if port.layout == "packed" and not set(dtypes) <= set(PACKABLE_DTYPES):
         fields.node.at("layout", None).fail(f"'packed' is for uint8, this port is {' or '.join(dtypes)}")
     for dtype in dtypes if port.storage else ():
         if port.storage not in storages_of(dtype):

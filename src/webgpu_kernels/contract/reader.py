@@ -28,14 +28,15 @@ from webgpu_kernels.contract.cursor import Node, ReadingStopped, Report
 from webgpu_kernels.contract.derive import derived_at, read_derive
 from webgpu_kernels.contract.document import checked
 from webgpu_kernels.contract.entries import Entry, read_entry
+from webgpu_kernels.contract.extensions import SPLIT_WINDOW, read_extensions
 from webgpu_kernels.contract.families import expand_variants
 from webgpu_kernels.contract.fields import Fields
 from webgpu_kernels.contract.formulas import Names, clauses
-from webgpu_kernels.contract.json_text import load_json
 from webgpu_kernels.contract.heading import CONFORMANCE, read_domain, read_name, read_since
+from webgpu_kernels.contract.json_text import load_json
 from webgpu_kernels.contract.model import Manifest
-from webgpu_kernels.contract.ports import read_args, read_inputs, read_outputs, read_type_constraints
 from webgpu_kernels.contract.older import is_older, read_older
+from webgpu_kernels.contract.ports import read_args, read_inputs, read_outputs, read_type_constraints
 from webgpu_kernels.contract.requirements import read_requires
 from webgpu_kernels.contract.variants import Outer, read_variants
 from webgpu_kernels.contract.words import alternatives
@@ -43,9 +44,9 @@ from webgpu_kernels.contract.words import alternatives
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
-MANIFEST_KEYS: Final = (
     from webgpu_kernels.contract.older import Dialect
 
+MANIFEST_KEYS: Final = (
     "$schema",
     "domain",
     "name",
@@ -65,6 +66,7 @@ MANIFEST_KEYS: Final = (
     "bindings",
     "variants",
     "onnx",
+    "extensions",
 )
 
 
@@ -74,9 +76,9 @@ def parse_manifest(text: str | bytes, *, where: str = "", dialect: Dialect | Non
     Args:
         text: JSON; bytes are UTF-8.
         where: what the text is, for messages.
+        dialect: which one it is written in; by default the shape of the document tells.
 
     Returns:
-        dialect: which one it is written in; by default the shape of the document tells.
         The manifest.
 
     Raises:
@@ -93,9 +95,9 @@ def read_manifest(data: object, *, where: str = "", dialect: Dialect | None = No
     Args:
         data: the parsed JSON.
         where: what it is, for messages.
+        dialect: which one it is written in; by default the shape of the document tells.
 
     Returns:
-        dialect: which one it is written in; by default the shape of the document tells.
         The manifest.
 
     Raises:
@@ -117,9 +119,12 @@ def read_manifest(data: object, *, where: str = "", dialect: Dialect | None = No
 
 def _read(fields: Fields) -> Manifest:
     fields.text("$schema")
+    extensions = read_extensions(fields.get("extensions"))
+    fields.node.report.extensions = extensions
     types = read_type_constraints(fields.get("typeConstraints"))
     formulas = fields.get("derive")
-    names = Names(frozenset(types), derived_at(formulas))
+    constants = frozenset({SPLIT_WINDOW} if "split" in extensions else ())
+    names = Names(frozenset(types), derived_at(formulas), constants=constants)
     derive = read_derive(formulas, names)
     inputs = read_inputs(fields.get("inputs"), types, names)
     outputs = read_outputs(fields.need("outputs", "declare what the kernel computes"), types, names, inputs)
@@ -156,6 +161,7 @@ def _read(fields: Fields) -> Manifest:
         requires=requires,
         variants=read_variants(nodes, Outer(names=names, when=when, requires=requires, contract=contract)),
         onnx=onnx.value if onnx else None,
+        extensions=extensions,
     )
 
 

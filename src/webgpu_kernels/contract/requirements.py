@@ -1,12 +1,12 @@
-"""Reads ``requires``: what a device must have for a variant to be considered."""
+"""``requires``: what a device must have for a variant to be considered."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
 from webgpu_kernels.contract.fields import Fields
-from webgpu_kernels.contract.model import Requires, SubgroupMatrixConfig
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -16,6 +16,55 @@ if TYPE_CHECKING:
 _REQUIRES_KEYS: Final = ("features", "limits", "subgroupMinSize", "subgroupMatrixConfigs")
 _CONFIG_KEYS: Final = ("componentType", "resultComponentType", "M", "N", "K")
 _COMPONENT_TYPES: Final = ("f32", "f16", "u32", "i32", "u8", "i8")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SubgroupMatrixConfig:
+    """One shape of subgroup matrices; the result's component type is None where the manifest leaves it open."""
+
+    component_type: str
+    result_component_type: str | None
+    m: int
+    n: int
+    k: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Requires:
+    """What a device must have.
+
+    Attributes:
+        features: WebGPU features by name.
+        limits: least values by WebGPU's names.
+        subgroup_min_size: least ``subgroupMinSize`` in invocations; 0 where nothing is asked.
+        subgroup_matrix_configs: subgroup matrix shapes; empty where nothing is asked.
+    """
+
+    features: frozenset[str] = frozenset()
+    limits: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({}))
+    subgroup_min_size: int = 0
+    subgroup_matrix_configs: tuple[SubgroupMatrixConfig, ...] = ()
+
+    def merge(self, other: Requires) -> Requires:
+        """Return what satisfies both.
+
+        Args:
+            other: the second set of requirements; at most one of the two has matrix configs.
+
+        Returns:
+            The union of features, the maximum of each limit and of the subgroup size.
+
+        Source: FORMAT section 2 (``requires``).
+        """
+        limits = dict(self.limits)
+        for name, least in other.limits.items():
+            limits[name] = max(least, limits.get(name, 0))
+        return Requires(
+            features=self.features | other.features,
+            limits=MappingProxyType(limits),
+            subgroup_min_size=max(self.subgroup_min_size, other.subgroup_min_size),
+            subgroup_matrix_configs=self.subgroup_matrix_configs or other.subgroup_matrix_configs,
+        )
 
 
 def read_requires(node: Node | None) -> Requires:
@@ -32,8 +81,7 @@ def read_requires(node: Node | None) -> Requires:
     if node is None:
         return Requires()
     fields = Fields(node, _REQUIRES_KEYS, "'requires'")
-    features, configs = fields.get("features"), fields.get("subgroupMatrixConfigs")
-    texts = [entry.string() for entry in features.entries("features")] if features else []
+    configs = fields.get("subgroupMatrixConfigs")
     return Requires(
         features=read_features(fields.get("features")),
         limits=read_limits(fields.get("limits")),

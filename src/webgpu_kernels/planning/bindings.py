@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from webgpu_kernels.contract import storage_bytes, wgsl_scalar
+from webgpu_kernels.contract import stored_bytes, wgsl_scalar
 from webgpu_kernels.errors import PlanError
 from webgpu_kernels.planning.uniforms import PlannedStruct, plan_struct
 
@@ -37,6 +37,8 @@ class PlannedBinding:
         length: elements of a fixed-size array, None for a runtime-sized one.
         min_bytes: the least bytes a binding must have.
         struct: the uniform's layout and contents, None otherwise.
+        offset_bytes: where in the tensor it starts.
+        size_bytes: bytes of a window, None for the whole tensor.
     """
 
     name: str
@@ -47,6 +49,8 @@ class PlannedBinding:
     length: int | None
     min_bytes: int
     struct: PlannedStruct | None = None
+    offset_bytes: int = 0
+    size_bytes: int | None = None
 
     @property
     def declaration(self) -> str:
@@ -66,8 +70,7 @@ def tensor_bytes(request: Request, name: str) -> int:
     manifest = request.manifest
     spec = request.tensors[name]
     port = manifest.inputs.get(name) or manifest.outputs[name]
-    width = 1 if port.layout == "packed" else storage_bytes(port.storage or spec.dtype)
-    return max(4, -(-spec.size * width // 4) * 4)
+    return stored_bytes(spec.size, port.storage or spec.dtype, port.layout)
 
 
 def plan_binding(

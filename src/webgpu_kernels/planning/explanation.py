@@ -137,5 +137,11 @@ def _pass_lines(step: ExplainedPass) -> list[str]:
         target = "" if binding.target == binding.name else f" = {binding.target}"
         length = f", {binding.length}" if binding.length is not None else ""
         kind = binding.element_type if binding.struct is not None else f"array<{binding.element_type}{length}>"
-        lines.append(f"    {index} {binding.access:<17} {binding.name}{target}: {kind}")
+        lines += _wrapped(f"{index} {binding.access:<17} {binding.name}{target}: {kind}{_window(binding)}", "    ")
     return lines
+
+
+def _window(binding: PlannedBinding) -> str:
+    if binding.size_bytes is None:
+        return ""
+    return f", bytes {binding.offset_bytes} to {binding.offset_bytes + binding.size_bytes - 1}"

@@ -5,17 +5,20 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from webgpu_kernels.contract import Pass, RepeatGroup, storage_bytes
+from webgpu_kernels.contract import Pass, RepeatGroup, stored_bytes
 from webgpu_kernels.errors import LanguageError, PlanError
 from webgpu_kernels.planning.bindings import PlannedBinding, plan_binding, tensor_bytes
 from webgpu_kernels.planning.grids import plan_grid
+from webgpu_kernels.planning.ranges import value_ranges
 from webgpu_kernels.planning.scope import Scope, derive_into, evaluate_in
+from webgpu_kernels.planning.windows import check_variables, split_binding
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
-    from webgpu_kernels.contract import Derived, Intermediate, Variant
+    from webgpu_kernels.contract import Binding, Derived, Intermediate, Variant
     from webgpu_kernels.language import Expression, Value
+    from webgpu_kernels.planning.program import ValueRange
     from webgpu_kernels.planning.request import Request
     from webgpu_kernels.planning.selection import Selection
 
@@ -78,12 +81,14 @@ class Plan:
         variant: what runs.
         intermediates: scratch buffers.
         passes: in order; empty where every output is empty.
+        value_ranges: input name to what its values must lie in, for inputs that declare it.
     """
 
     request: Request
     variant: Variant
     intermediates: tuple[PlannedIntermediate, ...]
     passes: tuple[PlannedPass, ...]
+    value_ranges: Mapping[str, ValueRange]
 
     @property
     def where(self) -> str:
@@ -108,8 +113,9 @@ def build_plan(selection: Selection) -> Plan:
     """
     request, variant = selection.request, selection.variant
     assert variant is not None
+    ranges = value_ranges(request, selection.scope)
     if nothing_to_compute(request):
-        return Plan(request=request, variant=variant, intermediates=(), passes=())
+        return Plan(request=request, variant=variant, intermediates=(), passes=(), value_ranges=ranges)
     where = f"{request.manifest.op_id}: variant {variant.id}"
     scope = _variant_scope(selection.scope, request, variant, where)
     intermediates = tuple(_intermediate(entry, scope, where) for entry in variant.intermediates)
@@ -118,7 +124,7 @@ def build_plan(selection: Selection) -> Plan:
     passes = _Expansion(request, where, sizes).expand(variant.passes, scope)
     if not passes:
         raise PlanError("every repeat group expands to no pass", where=where)
-    return Plan(request=request, variant=variant, intermediates=intermediates, passes=passes)
+    return Plan(request=request, variant=variant, intermediates=intermediates, passes=passes, value_ranges=ranges)
 
 
 def nothing_to_compute(request: Request) -> bool:
@@ -161,7 +167,7 @@ def _intermediate(entry: Intermediate, scope: Scope, where: str) -> PlannedInter
     elements = 1
     for dimension in dimensions:
         elements *= dimension
-    size = max(4, -(-elements * storage_bytes(entry.dtype) // 4) * 4)
+    size = stored_bytes(elements, entry.dtype)
     return PlannedIntermediate(
         id=entry.id, dtype=entry.dtype, shape=dimensions, size_bytes=size, zero_init=entry.zero_init
     )
@@ -223,9 +229,20 @@ class _Expansion:
             label=step.label,
             shader=step.shader,
             dispatch=plan_grid(step.dispatch, inner, self.request.capabilities, path),
-            bindings=tuple(plan_binding(b, inner, self.request, self.sizes, path) for b in step.bindings),
+            bindings=self._bindings(step.bindings, inner, path),
             values=values,
             scope=inner,
             submit_after=step.submit_after,
             view_aliases=tuple((alias.input, alias.output) for alias in step.view_aliases),
         )
+
+    def _bindings(self, declared: tuple[Binding, ...], scope: Scope, path: str) -> tuple[PlannedBinding, ...]:
+        planned: list[PlannedBinding] = []
+        for binding in declared:
+            whole = plan_binding(binding, scope, self.request, self.sizes, path)
+            size_bytes = self.sizes.get(binding.target, 0)
+            planned += split_binding(binding, whole, scope, self.request, size_bytes=size_bytes, where=path)
+        bindings = tuple(planned)
+        if any(binding.split is not None for binding in declared):
+            check_variables(bindings, path)
+        return bindings

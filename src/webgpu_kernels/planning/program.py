@@ -24,6 +24,8 @@ class Slot:
         source: whether ``name`` is a tensor, an intermediate or a uniform of this pass.
         name: port name, intermediate id or the uniform's WGSL name.
         min_bytes: size of a fixed-size array or struct in bytes; 0 for a runtime-sized array.
+        offset_bytes: where in the tensor the binding starts.
+        size_bytes: bytes of a window of the tensor, None for the whole.
         contents: little-endian words of a uniform, None otherwise.
     """
 
@@ -31,6 +33,8 @@ class Slot:
     source: Source
     name: str
     min_bytes: int = 0
+    offset_bytes: int = 0
+    size_bytes: int | None = None
     contents: bytes | None = None
 
 
@@ -75,6 +79,15 @@ class Scratch:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ValueRange:
+    """What the elements of a host array must lie in, both bounds included, and what they are, in words or None."""
+
+    least: int
+    most: int
+    what: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class TensorUse:
     """One supplied input or computed output.
 
@@ -87,6 +100,7 @@ class TensorUse:
         narrowing: ``"checked"``, ``"saturating"`` or None.
         size_bytes: bytes on the device, a positive multiple of 4.
         is_output: whether the call computes it.
+        value_range: what a host array's elements must lie in, None for anything.
     """
 
     name: str
@@ -97,6 +111,7 @@ class TensorUse:
     narrowing: Narrowing | None
     size_bytes: int
     is_output: bool
+    value_range: ValueRange | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Protocol
 from webgpu_kernels.contract import wgsl_scalar
 from webgpu_kernels.planning.bindings import PlannedBinding, tensor_bytes
 from webgpu_kernels.planning.program import Program, ProgramPass, Scratch, Slot, TensorUse
+from webgpu_kernels.planning.request import layout_of
 from webgpu_kernels.planning.wgsl import check_opaque_int64, missing_directives
 
 if TYPE_CHECKING:
@@ -48,13 +49,13 @@ def build_program(templates: Templates, plan: Plan) -> Program:
             for entry in plan.intermediates
             if entry.id in used
         ),
-        inputs=tuple(_use(plan.request, name, is_output=False) for name in plan.request.inputs),
-        outputs=tuple(_use(plan.request, name, is_output=True) for name in plan.request.outputs),
+        inputs=tuple(_use(plan, name, is_output=False) for name in plan.request.inputs),
+        outputs=tuple(_use(plan, name, is_output=True) for name in plan.request.outputs),
     )
 
 
-def _use(request: Request, name: str, *, is_output: bool) -> TensorUse:
-    manifest = request.manifest
+def _use(plan: Plan, name: str, *, is_output: bool) -> TensorUse:
+    request, manifest = plan.request, plan.request.manifest
     port = (manifest.outputs if is_output else manifest.inputs)[name]
     spec = (request.outputs if is_output else request.inputs)[name]
     return TensorUse(
@@ -62,10 +63,11 @@ def _use(request: Request, name: str, *, is_output: bool) -> TensorUse:
         shape=spec.shape,
         dtype=spec.dtype,
         storage=port.storage or spec.dtype,
-        layout=port.layout,
+        layout=layout_of(port, spec.dtype),
         narrowing=port.narrowing,
         size_bytes=tensor_bytes(request, name),
         is_output=is_output,
+        value_range=None if is_output else plan.value_ranges.get(name),
     )
 
 
@@ -115,6 +117,8 @@ def _slot(binding: PlannedBinding) -> Slot:
         source=binding.resource,
         name=binding.target if binding.struct is None else binding.name,
         min_bytes=binding.min_bytes,
+        offset_bytes=binding.offset_bytes,
+        size_bytes=binding.size_bytes,
         contents=binding.struct.contents if binding.struct is not None else None,
     )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from webgpu_kernels.contract import NIBBLE_DTYPES
 from webgpu_kernels.errors import DtypeError, LayoutError, MissingValueError
 from webgpu_kernels.planning.attributes import bind_arguments, bind_attributes, bind_tunables, unknown_name
 
@@ -175,9 +176,24 @@ def check_layout(manifest: Manifest, port: Port, spec: TensorSpec) -> None:
     storage = port.storage or spec.dtype
     if spec.storage not in {None, storage}:
         raise _layout_error(manifest, port, "storage", expected=storage, got=spec.storage)
-    on_device = spec.storage is not None
-    if (on_device or spec.layout is not None) and spec.layout != port.layout:
-        raise _layout_error(manifest, port, "layout", expected=port.layout, got=spec.layout)
+    on_device, layout = spec.storage is not None, layout_of(port, spec.dtype)
+    if (on_device or spec.layout is not None) and spec.layout != layout:
+        raise _layout_error(manifest, port, "layout", expected=layout, got=spec.layout)
+
+
+def layout_of(port: Port, dtype: str) -> str | None:
+    """Return the layout of a tensor of that dtype at a port.
+
+    Args:
+        port: the port.
+        dtype: the tensor's logical dtype, one of the port's.
+
+    Returns:
+        The port's; None for int4 and uint4, which have only one.
+
+    Source: docs/format.md, "Extensions".
+    """
+    return None if dtype in NIBBLE_DTYPES else port.layout
 
 
 def _layout_error(manifest: Manifest, port: Port, what: str, *, expected: str | None, got: str | None) -> LayoutError:

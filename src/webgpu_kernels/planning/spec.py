@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from webgpu_kernels.contract import LOGICAL_DTYPES
+from webgpu_kernels.contract import DTYPES, LOGICAL_DTYPES, NIBBLE_DTYPES
 from webgpu_kernels.errors import DtypeError, ShapeError
 
 _REMEDIES = {
@@ -23,7 +23,7 @@ class TensorSpec:
     Args:
         shape: dimensions, row-major, non-negative.
         dtype: a logical dtype: a name such as ``"float16"``, a numpy dtype or scalar type.
-        layout: ``"packed"`` for four uint8 values a word, else None.
+        layout: ``"packed"`` for four uint8 values a word, else None; int4 and uint4 always lie eight to a word.
         storage: storage dtype on the device where it differs from the logical one (a projected int64), else None.
 
     Raises:
@@ -42,6 +42,8 @@ class TensorSpec:
         """Normalise what numpy and JSON may give."""
         object.__setattr__(self, "shape", _dimensions(self.shape))
         object.__setattr__(self, "dtype", logical_dtype(self.dtype))
+        if self.dtype in NIBBLE_DTYPES and self.layout == "packed":
+            object.__setattr__(self, "layout", None)
 
     @property
     def size(self) -> int:
@@ -73,7 +75,7 @@ def logical_dtype(dtype: object, *, where: str | None = None) -> str:
     Source: FORMAT, section 9.
     """
     name = getattr(dtype, "name", None) or getattr(dtype, "__name__", None) or str(dtype)
-    if name in LOGICAL_DTYPES:
+    if name in DTYPES:
         return str(name)
     raise DtypeError(
         "unsupported dtype",
