@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Any
 
-from webgpu_kernels.errors import EvaluationError, LanguageError, WorkLimitExceeded
+from webgpu_kernels.errors import EvaluationError, LanguageError
 from webgpu_kernels.language import filters
-from webgpu_kernels.language.compiler import Closure, Compiler, call
+from webgpu_kernels.language.compiler import Compiler, call
 from webgpu_kernels.language.limits import (
-    MAX_MACRO_DEPTH,
-    MAX_OUTPUT_CHARS,
-    Meter,
     check_items,
 )
+from webgpu_kernels.language.rendering import JUMPS, Action, Break, Continue, MacroFunction, Rendering, Scope
+from webgpu_kernels.language.special_names import special_names
 from webgpu_kernels.language.statements import (
     Block,
     CallBlock,
@@ -24,184 +23,23 @@ from webgpu_kernels.language.statements import (
     Output,
     Parameters,
     Set,
-    Statement,
     Text,
 )
 from webgpu_kernels.language.syntax import (
-    Arguments,
-    Call,
-    Chain,
-    Choice,
-    DictOf,
-    Filter,
     ListOf,
     Literal,
     Member,
     Name,
     Node,
-    Slice,
-    Test,
-    Unary,
 )
-from webgpu_kernels.language.text import printed_text, whole_characters
+from webgpu_kernels.language.text import printed_text
 from webgpu_kernels.language.values import UNDEFINED, Keywords, Namespace, Value, describe, truth
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from webgpu_kernels.language.binary import Closure
     from webgpu_kernels.language.source import TemplateSource
-
-Fragment: TypeAlias = "tuple[str, int, bool]"
-"""Written text, the offset that it comes from, and whether its characters lie there one by one."""
-Action: TypeAlias = "Callable[[Scope, Rendering], None]"
-
-_ABSENT: Final = object()
-
-
-class Scope(dict[str, Any]):
-    """Names and values of one scope of a template, with those of the scopes around it behind them."""
-
-    __slots__ = ("parent",)
-
-    def __init__(self, parent: Scope | None) -> None:
-        super().__init__()
-        self.parent = parent
-
-    def __missing__(self, name: str) -> Value:
-        """Look in the scopes around."""
-        scope = self.parent
-        while scope is not None:
-            value = dict.get(scope, name, _ABSENT)
-            if value is not _ABSENT:
-                return value
-            scope = scope.parent
-        raise KeyError(name)
-
-
-class Rendering:
-    """What one rendering writes, and the work that it may still do."""
-
-    __slots__ = ("depth", "fragments", "meter", "size")
-
-    def __init__(self, meter: Meter) -> None:
-        self.meter = meter
-        self.fragments: list[Fragment] = []
-        self.size = 0
-        self.depth = 0
-
-    def write(self, text: str, at: int, *, literal: bool) -> None:
-        """Write text that comes from an offset of the source."""
-        self.size += len(text)
-        if self.size > MAX_OUTPUT_CHARS:
-            raise WorkLimitExceeded(
-                "the rendered text grows too long", expected=f"at most {MAX_OUTPUT_CHARS} characters"
-            )
-        self.fragments.append((text, at, literal))
-
-    def captured(self, body: Action, scope: Scope) -> str:
-        """Run a body and return what it writes, as a string."""
-        outer, self.fragments = self.fragments, []
-        size, self.size = self.size, 0
-        try:
-            body(scope, self)
-            text = "".join(fragment[0] for fragment in self.fragments)
-        finally:
-            self.fragments, self.size = outer, size
-        return text if text.isascii() else whole_characters(text)
-
-
-class _JumpOut(Exception):
-    """Leaves or restarts the loop around; what the round has written is dropped."""
-
-    leave = True
-
-
-class _Break(_JumpOut):
-    leave = True
-
-
-class _Continue(_JumpOut):
-    leave = False
-
-
-JUMPS: Final = (_Break, _Continue)
-
-
-class MacroFunction:
-    """A macro, or the body of a call block: called with a scope, it renders its body below it.
-
-    Args:
-        name: what messages call it.
-        parameters: its parameters and their compiled defaults.
-        specials: which of ``varargs`` and ``kwargs`` its body reads.
-        body: what it renders.
-        rendering: what is being rendered.
-        scope: the scope that it always sees; None where it sees its caller's.
-    """
-
-    __slots__ = ("body", "name", "parameters", "rendering", "scope", "specials")
-
-    def __init__(
-        self,
-        name: str,
-        parameters: tuple[tuple[str, Closure | None], ...],
-        specials: frozenset[str],
-        body: Action,
-        *,
-        rendering: Rendering,
-        scope: Scope | None,
-    ) -> None:
-        self.name = name
-        self.parameters = parameters
-        self.specials = specials
-        self.body = body
-        self.rendering = rendering
-        self.scope = scope
-
-    def __call__(self) -> None:
-        """Macros are called through `invoke`; this makes them callable to the ``callable`` test."""
-        raise AssertionError
-
-    def invoke(self, arguments: list[Value], scope: Scope) -> str:
-        """Render the body with arguments."""
-        rendering = self.rendering
-        rendering.depth += 1
-        rendering.meter.spend(10)
-        try:
-            if rendering.depth > MAX_MACRO_DEPTH:
-                raise WorkLimitExceeded(
-                    "macros call each other too deeply", expected=f"at most {MAX_MACRO_DEPTH} levels"
-                )
-            inner = Scope(scope if self.scope is None else self.scope)
-            self._bind(arguments, inner)
-            return rendering.captured(self.body, inner)
-        finally:
-            rendering.depth -= 1
-
-    def _bind(self, arguments: list[Value], scope: Scope) -> None:
-        has_keywords = bool(arguments) and type(arguments[-1]) is Keywords
-        positional = arguments[:-1] if has_keywords else arguments
-        keywords = Keywords(arguments[-1]) if has_keywords else Keywords()
-        extra = positional[len(self.parameters) :]
-        if "varargs" in self.specials:
-            scope["varargs"] = list(extra)
-        elif extra:
-            raise EvaluationError(
-                f"{self.name}() takes at most {len(self.parameters)} arguments", got=f"{len(positional)}"
-            )
-        # A default sees the parameters; those that come after it are undefined.
-        scope.update(dict.fromkeys((name for name, _ in self.parameters), UNDEFINED))
-        for index, (name, default) in enumerate(self.parameters):
-            if index < len(positional):
-                scope[name] = positional[index]
-            elif name in keywords:
-                scope[name] = keywords.pop(name)
-            elif default is not None:
-                scope[name] = default(scope)
-        if "kwargs" in self.specials:
-            scope["kwargs"] = dict(keywords)
-        elif keywords:
-            raise EvaluationError(f"{self.name}() has no parameter for a keyword argument", got=", ".join(keywords))
 
 
 class BlockCompiler:
@@ -381,7 +219,7 @@ class BlockCompiler:
     def _macro(self, node: Macro) -> Action:
         self.bound.update((node.name, "caller", "varargs", "kwargs"))
         name, parameters = node.name, self._parameters(node.parameters)
-        specials = _specials(node.body, node.parameters)
+        specials = special_names(node.body, node.parameters)
         body = self.block(node.body)
 
         def run(scope: Scope, rendering: Rendering) -> None:
@@ -393,7 +231,7 @@ class BlockCompiler:
         callee = self.compiler.compile(node.callee)
         self.bound.update(("varargs", "kwargs"))
         parameters, arguments = self._parameters(node.parameters), self.compiler.arguments(node.arguments)
-        specials = _specials(node.body, node.parameters)
+        specials = special_names(node.body, node.parameters)
         body, at = self.block(node.body), node.at
 
         def run(scope: Scope, rendering: Rendering) -> None:
@@ -420,7 +258,7 @@ class BlockCompiler:
         return run
 
     def _jump(self, node: Jump) -> Action:
-        signal = _Break if node.leave else _Continue
+        signal = Break if node.leave else Continue
 
         def run(_: Scope, __: Rendering) -> None:
             raise signal
@@ -463,45 +301,3 @@ def _loop_facts(entries: list[Value], index: int) -> dict[str, Value]:
         "previtem": entries[index - 1] if index else UNDEFINED,
         "nextitem": entries[index + 1] if index < count - 1 else UNDEFINED,
     }
-
-
-def _specials(body: Block, parameters: Parameters) -> frozenset[str]:
-    """Return which of ``varargs`` and ``kwargs`` a body reads, macros and call blocks in it aside."""
-    found = {name for statement in body for name in _names_read(statement)}
-    return frozenset({"varargs", "kwargs"} & found - set(parameters.names))
-
-
-def _names_read(node: Statement | Node | Arguments | None) -> Iterator[str]:
-    if isinstance(node, Name):
-        yield node.name
-    elif node is not None:
-        for part in _PARTS[type(node)](node):
-            yield from _names_read(part)
-
-
-def _argument_values(arguments: Arguments | None) -> list[Node]:
-    return [] if arguments is None else [value for _, _, value in arguments.entries]
-
-
-_PARTS: Final[dict[type, Callable[[Any], list[Any]]]] = {
-    Literal: lambda _: [],
-    Text: lambda _: [],
-    Jump: lambda _: [],
-    Macro: lambda _: [],
-    ListOf: lambda node: list(node.items),
-    DictOf: lambda node: [part for entry in node.entries for part in entry],
-    Unary: lambda node: [node.operand],
-    Chain: lambda node: [node.first, *(operand for _, operand in node.rest)],
-    Choice: lambda node: [*(part for arm in node.arms for part in arm), node.otherwise],
-    Member: lambda node: [node.owner, node.key],
-    Slice: lambda node: [node.owner, node.start, node.stop, node.step],
-    Call: lambda node: [node.callee, *_argument_values(node.arguments)],
-    Filter: lambda node: [node.operand, *_argument_values(node.arguments)],
-    Test: lambda node: [node.operand],
-    Output: lambda node: [node.value],
-    If: lambda node: [part for condition, body in node.branches for part in (condition, *body)],
-    For: lambda node: [node.items, node.condition, *node.body, *node.otherwise],
-    Set: lambda node: [node.value, *node.body],
-    CallBlock: lambda node: _argument_values(node.arguments),
-    FilterBlock: lambda node: [*_argument_values(node.arguments), *node.body],
-}

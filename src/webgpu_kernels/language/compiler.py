@@ -5,10 +5,11 @@ Compiled once and called often, so the common cases (two ints, a member of a dic
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final
 
 from webgpu_kernels.errors import EvaluationError
 from webgpu_kernels.language import filters, operators
+from webgpu_kernels.language.binary import Closure, Scope, binary
 from webgpu_kernels.language.checks import TESTS, check
 from webgpu_kernels.language.functions import FUNCTIONS
 from webgpu_kernels.language.limits import spend_on
@@ -30,7 +31,6 @@ from webgpu_kernels.language.syntax import (
     Unary,
 )
 from webgpu_kernels.language.values import (
-    EXACT,
     UNDEFINED,
     Keywords,
     Native,
@@ -42,9 +42,6 @@ from webgpu_kernels.language.values import (
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
-
-Scope: TypeAlias = "Mapping[str, Value]"
-Closure: TypeAlias = "Callable[[Any], Value]"
 
 CONSTANTS: Final[dict[str, Value]] = {
     "true": True, "True": True, "false": False, "False": False, "none": None, "None": None,
@@ -156,7 +153,7 @@ class Compiler:
             return _logical(rest[0][0], (first, *(operand for _, operand in rest)))
         if len(rest) <= 3:
             for operator, operand in rest:
-                first = _binary(operator, first, operand)
+                first = binary(operator, first, operand)
             return first
         steps = tuple((operators.BINARY[operator], operand) for operator, operand in rest)
 
@@ -351,126 +348,3 @@ def _member_of(owner: Closure, key: Value) -> Closure:
         return member(value, key)
 
     return run_indexed
-
-
-def _binary(operator: str, left: Closure, right: Closure) -> Closure:
-    special = _SPECIAL.get(operator)
-    if special is not None:
-        return special(left, right)
-    apply = operators.BINARY[operator]
-    return lambda scope: apply(left(scope), right(scope))
-
-
-def _add(left: Closure, right: Closure) -> Closure:
-    def run(scope: Scope) -> Value:
-        a, b = left(scope), right(scope)
-        if type(a) is int and type(b) is int and -EXACT <= (total := a + b) <= EXACT:
-            return total
-        return operators.add(a, b)
-
-    return run
-
-
-def _subtract(left: Closure, right: Closure) -> Closure:
-    def run(scope: Scope) -> Value:
-        a, b = left(scope), right(scope)
-        if type(a) is int and type(b) is int and -EXACT <= (difference := a - b) <= EXACT:
-            return difference
-        return operators.subtract(a, b)
-
-    return run
-
-
-def _multiply(left: Closure, right: Closure) -> Closure:
-    def run(scope: Scope) -> Value:
-        a, b = left(scope), right(scope)
-        if type(a) is int and type(b) is int and (product := a * b) > 0 and product <= EXACT:
-            return product
-        return operators.multiply(a, b)
-
-    return run
-
-
-def _floor_divide(left: Closure, right: Closure) -> Closure:
-    def run(scope: Scope) -> Value:
-        a, b = left(scope), right(scope)
-        if type(a) is int and type(b) is int and a >= 0 and b > 0:
-            return a // b
-        return operators.floor_divide(a, b)
-
-    return run
-
-
-def _remainder(left: Closure, right: Closure) -> Closure:
-    def run(scope: Scope) -> Value:
-        a, b = left(scope), right(scope)
-        if type(a) is int and type(b) is int and a >= 0 and b > 0:
-            return a % b
-        return operators.remainder(a, b)
-
-    return run
-
-
-def _less(left: Closure, right: Closure) -> Closure:
-    def run(scope: Scope) -> Value:
-        a, b = left(scope), right(scope)
-        return a < b if type(a) is int and type(b) is int else operators.less(a, b)
-
-    return run
-
-
-def _greater(left: Closure, right: Closure) -> Closure:
-    def run(scope: Scope) -> Value:
-        a, b = left(scope), right(scope)
-        return a > b if type(a) is int and type(b) is int else operators.greater(a, b)
-
-    return run
-
-
-def _less_or_equal(left: Closure, right: Closure) -> Closure:
-    def run(scope: Scope) -> Value:
-        a, b = left(scope), right(scope)
-        return a <= b if type(a) is int and type(b) is int else operators.less_or_equal(a, b)
-
-    return run
-
-
-def _greater_or_equal(left: Closure, right: Closure) -> Closure:
-    def run(scope: Scope) -> Value:
-        a, b = left(scope), right(scope)
-        return a >= b if type(a) is int and type(b) is int else operators.greater_or_equal(a, b)
-
-    return run
-
-
-def _equal(left: Closure, right: Closure) -> Closure:
-    def run(scope: Scope) -> Value:
-        a, b = left(scope), right(scope)
-        kind = type(a)
-        return a == b if kind is type(b) and (kind is int or kind is str) else operators.equal(a, b)
-
-    return run
-
-
-def _not_equal(left: Closure, right: Closure) -> Closure:
-    def run(scope: Scope) -> Value:
-        a, b = left(scope), right(scope)
-        kind = type(a)
-        return a != b if kind is type(b) and (kind is int or kind is str) else not operators.equal(a, b)
-
-    return run
-
-
-_SPECIAL: Final[dict[str, Callable[[Closure, Closure], Closure]]] = {
-    "+": _add,
-    "-": _subtract,
-    "*": _multiply,
-    "//": _floor_divide,
-    "%": _remainder,
-    "<": _less,
-    ">": _greater,
-    "<=": _less_or_equal,
-    ">=": _greater_or_equal,
-    "==": _equal,
-    "!=": _not_equal,
-}

@@ -6,14 +6,17 @@ import functools
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from webgpu_kernels.errors import LanguageError, LanguageSyntaxError, WorkLimitExceeded
-from webgpu_kernels.language.compiler import Closure, Compiler
+from webgpu_kernels.language.compiler import Compiler
 from webgpu_kernels.language.limits import MAX_NESTING, Meter, running_meter, swap_meter, too_deep
 from webgpu_kernels.language.namespaces import make_namespace
 from webgpu_kernels.language.parser import parse_expression
 from webgpu_kernels.language.values import Native, Value, host_value, result_value
+
+if TYPE_CHECKING:
+    from webgpu_kernels.language.binary import Closure
 
 # The bare language knows this one function; a manifest's formulas do not, which `Expression.names` lets a caller check.
 _GLOBALS: Final[Mapping[str, Value]] = {"namespace": Native("namespace", make_namespace)}

@@ -6,6 +6,7 @@ Everything here is textual. Whatever is cut or put in, each character still know
 from __future__ import annotations
 
 import bisect
+import dataclasses
 import posixpath
 import re
 from dataclasses import dataclass
@@ -40,21 +41,31 @@ class _Piece:
     text: str
     name: str
     line: int
+    file: str
+    start: int
 
 
 class TemplateSource(Source):
     """A template's text as the parser reads it.
 
     Args:
-        pieces: its parts in order, each with the template and line that it starts at.
+        pieces: its parts in order, each with the template that it is from, and the line and offset that it starts at.
     """
 
     def __init__(self, pieces: list[_Piece]) -> None:
         super().__init__("".join(piece.text for piece in pieces))
-        self._pieces = pieces or [_Piece(text="", name="", line=1)]
+        self._pieces = pieces or [_Piece(text="", name="", line=1, file="", start=0)]
         self._starts = [0]
         for piece in pieces[:-1]:
             self._starts.append(self._starts[-1] + len(piece.text))
+
+    def error(self, message: str, at: int) -> LanguageSyntaxError:
+        """Return a syntax error that shows the line as its author wrote it and marks the place."""
+        index = bisect.bisect_right(self._starts, at) - 1
+        piece = self._pieces[index]
+        error = Source(piece.file).error(message, piece.start + at - self._starts[index])
+        error.where = self.where(at)
+        return error
 
     def origin(self, at: int) -> tuple[str, int]:
         """Return the template and its line, counted from 1, of an offset."""
@@ -99,20 +110,20 @@ class _Expander:
         done, line = 0, 1
         for match in _INCLUDE.finditer(source) if self.include else ():
             start, end = _whole_line(source, match)
-            yield self._piece(source[done:start], stack[-1], line)
+            yield self._piece(source, done, start, stack[-1], line)
             line += source.count("\n", done, match.start())
             yield from self._included(match["name"], stack, line)
             line += source.count("\n", match.start(), end)
             done = end
-        yield self._piece(source[done:], stack[-1], line)
+        yield self._piece(source, done, len(source), stack[-1], line)
 
-    def _piece(self, text: str, name: str, line: int) -> _Piece:
-        self.chars += len(text)
+    def _piece(self, file: str, start: int, end: int, name: str, line: int) -> _Piece:
+        self.chars += end - start
         if self.chars > MAX_TEMPLATE_CHARS:
             raise WorkLimitExceeded(
                 "the template is too long", where=name, expected=f"at most {MAX_TEMPLATE_CHARS} characters"
             )
-        return _Piece(text=text, name=name, line=line)
+        return _Piece(text=file[start:end], name=name, line=line, file=file, start=start)
 
     def _included(self, written: str, stack: tuple[str, ...], line: int) -> Iterator[_Piece]:
         where = f"{stack[-1]}:{line}"
@@ -165,8 +176,13 @@ def _cleaned(pieces: list[_Piece]) -> Iterator[_Piece]:
 
 
 def _part(piece: _Piece, start: int, kept: int, end: int) -> _Piece:
-    line = piece.line + piece.text.count("\n", 0, kept - start)
-    return _Piece(text=piece.text[kept - start : end - start], name=piece.name, line=line)
+    cut = kept - start
+    return dataclasses.replace(
+        piece,
+        text=piece.text[cut : end - start],
+        line=piece.line + piece.text.count("\n", 0, cut),
+        start=piece.start + cut,
+    )
 
 
 def _cuts(text: str) -> list[tuple[int, int]]:

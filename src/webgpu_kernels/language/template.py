@@ -6,10 +6,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from webgpu_kernels.errors import EvaluationError, LanguageError, WorkLimitExceeded
-from webgpu_kernels.language.blocks import JUMPS, Action, BlockCompiler, Fragment, Rendering, Scope
+from webgpu_kernels.language.blocks import BlockCompiler
 from webgpu_kernels.language.compiler import CONSTANTS, Compiler
 from webgpu_kernels.language.limits import Meter, swap_meter
 from webgpu_kernels.language.namespaces import TEMPLATE_FUNCTIONS
+from webgpu_kernels.language.rendering import JUMPS, Action, Fragment, Rendering, Scope
 from webgpu_kernels.language.source import TemplateSource, read_source
 from webgpu_kernels.language.statements import StatementParser
 from webgpu_kernels.language.text import whole_characters

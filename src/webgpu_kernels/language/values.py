@@ -15,8 +15,6 @@ import math
 from collections.abc import Mapping
 from typing import Any, ClassVar, Final, TypeAlias
 
-import numpy as np
-
 from webgpu_kernels.errors import EvaluationError
 from webgpu_kernels.language.limits import MAX_NESTING, check_items, too_deep
 
@@ -215,14 +213,16 @@ def _from_host(value: Value, depth: int, count: list[int]) -> Value:
 def _from_other_host(value: Value, depth: int, count: list[int]) -> Value:
     if value is UNDEFINED or isinstance(value, (EdgeInteger, Namespace, Keywords)):
         return value
-    if isinstance(value, np.generic):
-        return _from_host(value.item(), depth, count)
     if isinstance(value, Mapping):
         return _from_host(dict(value), depth, count)
     if isinstance(value, (int, float, str)):
         return _from_host(_plain_base(value), depth, count)
-    if isinstance(value, (list, tuple, np.ndarray)):
+    if isinstance(value, (list, tuple)):
         return _from_host(list(value), depth, count)
+    # Numpy's scalars and arrays, without importing numpy.
+    to_list = getattr(value, "tolist", None)
+    if to_list is not None:
+        return _from_host(to_list(), depth, count)
     if callable(value):
         return value
     raise EvaluationError(
