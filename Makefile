@@ -30,6 +30,9 @@ lint: setup
 	@$(VENV_PYTHON) -m ruff check --quiet
 	@$(VENV_PYTHON) -m ruff format --check --quiet
 	@$(VENV_PYTHON) -m mypy
+	@for reference in src/webgpu_kernels/kernels/*/reference.py; do \
+	  $(VENV_PYTHON) -m mypy --no-error-summary "$$reference" || exit 1; \
+	done
 
 setup:
 	@command -v "$(PYTHON)" >/dev/null || { \
