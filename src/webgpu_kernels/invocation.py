@@ -117,7 +117,8 @@ def merged_inputs(inputs: Mapping[str, Any] | None, named: Mapping[str, Any], wh
     Raises:
         RequestError: one is given both ways, or the inputs are not a mapping.
     """
-    if inputs is not None and not isinstance(inputs, Mapping):
+    # Asking whether something is a Mapping costs more than the rest of a warm call's checks.
+    if inputs is not None and type(inputs) is not dict and not isinstance(inputs, Mapping):
         raise RequestError(
             "inputs are given by name", where=where, expected="a mapping or keywords", got=type(inputs).__name__
         )
@@ -125,8 +126,9 @@ def merged_inputs(inputs: Mapping[str, Any] | None, named: Mapping[str, Any], wh
     if twice:
         raise RequestError(f"input {min(twice)!r} is given twice", where=where)
     merged = {**inputs, **named} if inputs and named else (inputs or named)
-    if any(value is None for value in merged.values()):
-        return {name: value for name, value in merged.items() if value is not None}
+    for value in merged.values():
+        if value is None:
+            return {name: value for name, value in merged.items() if value is not None}
     return merged
 
 
@@ -162,7 +164,7 @@ def checked_out(out: Mapping[str, Any] | None, where: str) -> Mapping[str, Tenso
     """
     if not out:
         return {}
-    if not isinstance(out, Mapping):
+    if type(out) is not dict and not isinstance(out, Mapping):
         raise RequestError("out", where=where, expected="a mapping of names to GPU tensors", got=type(out).__name__)
     for name, tensor in out.items():
         if not isinstance(tensor, Tensor):
@@ -212,16 +214,21 @@ def as_host_array(value: Any, where: str) -> np.ndarray[Any, np.dtype[Any]]:
 
 def signature(name: str, value: Any) -> Hashable:
     """Return what a plan depends on of a tensor, cheaply."""
+    if type(value) is Tensor:
+        return value.spec
     if isinstance(value, np.ndarray):
         return value.shape, value.dtype
-    if isinstance(value, Tensor):
-        return value.spec
     return spec_of(value, repr(name))
 
 
 def frozen(values: Mapping[str, Any]) -> Hashable:
     """Return a mapping as a key in which 1, 1.0 and True differ, as they do in expressions."""
-    return tuple([(name, type(value), _hashable(value)) for name, value in values.items()])
+    return tuple(
+        [(name, type(value), value if type(value) in _ATOMS else _hashable(value)) for name, value in values.items()]
+    )
+
+
+_ATOMS = frozenset({int, float, bool, str})
 
 
 def _hashable(value: Any) -> Hashable:

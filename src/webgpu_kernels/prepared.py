@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from webgpu_kernels.device import Executable, Tensor
+from webgpu_kernels.device.ranges import check_values
 from webgpu_kernels.errors import DtypeError, MissingValueError, RequestError, ShapeError
 from webgpu_kernels.invocation import as_host_array, checked_out, merged_inputs, spec_of
 from webgpu_kernels.planning.attributes import unknown_name
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from webgpu_kernels.device import Device
+    from webgpu_kernels.device.codec import Array
     from webgpu_kernels.planning.plan import Plan
     from webgpu_kernels.planning.program import Program, TensorUse
 
@@ -33,7 +35,7 @@ class PreparedCall:
         plan: the evaluated variant.
     """
 
-    __slots__ = ("_executable", "_inputs", "_out", "_output", "_outputs", "_where", "plan")
+    __slots__ = ("_executable", "_inputs", "_out", "_output", "_outputs", "_ranged", "_where", "plan")
 
     def __init__(
         self,
@@ -45,6 +47,7 @@ class PreparedCall:
         self.plan = plan
         self._executable = executable
         self._inputs = executable.program.inputs
+        self._ranged = tuple([use for use in executable.program.inputs if use.value_range is not None])
         self._outputs = tuple(use.name for use in executable.program.outputs)
         self._where = plan.request.manifest.op_id
         self._out = checked_out(out, self._where)
@@ -90,7 +93,8 @@ class PreparedCall:
             The outputs in the contract's order.
 
         Raises:
-            RequestError: an input is missing, unknown or not of the prepared shape, dtype or layout.
+            RequestError: an input is missing, unknown or not of the prepared shape, dtype or layout, or an array holds
+                a value out of the input's range; nothing was uploaded then.
             DeviceError: a tensor of another device, a destroyed one, or a device that failed.
         """
         given = inputs if inputs is not None and not named else merged_inputs(inputs, named, self._where)
@@ -107,6 +111,8 @@ class PreparedCall:
             raise self._unknown_input(given)
         if output == "cpu":
             executable.device.refuse_in_batch('output="cpu"')
+        if self._ranged:
+            self._check_ranges(given)
         tensors: list[Tensor] = []
         on_gpu = bool(out) or bool(executable.device.open_batches and executable.device.current_batch())
         for use in self._inputs:
@@ -118,7 +124,7 @@ class PreparedCall:
                 tensors.append(self._upload(use, value))
         if output is not None:
             on_gpu = _checked_place(output, self._where) == "gpu"
-        targets = [out.get(name) for name in self._outputs] if out else None
+        targets = tuple([out.get(name) for name in self._outputs]) if out else None
         results = executable.run(tensors, targets) if on_gpu else executable.run_to_host(tensors, targets)
         return Results(dict(zip(self._outputs, results, strict=True)), self._where)
 
@@ -141,6 +147,7 @@ class PreparedCall:
         """
         given = merged_inputs(inputs, named, self._where)
         if given:
+            self._check_ranges(given)
             tensors = [self._tensor(use, given.get(use.name)) for use in self._inputs]
         else:
             zeros = self.device.zeros
@@ -154,7 +161,25 @@ class PreparedCall:
     def _tensor(self, use: TensorUse, value: Any) -> Tensor:
         return value if isinstance(value, Tensor) else self._upload(use, value)
 
+    def _check_ranges(self, given: Mapping[str, Any]) -> None:
+        """Look at the values of host arrays; those of GPU tensors are the kernel's business."""
+        for use in self._ranged:
+            value = given.get(use.name)
+            if value is not None and type(value) is not Tensor and use.value_range is not None:
+                check_values(self._array(use, value), use.value_range, where=f"{self._where}: {use.name!r}")
+
     def _upload(self, use: TensorUse, value: Any) -> Tensor:
+        array = self._array(use, value)
+        return self.device.tensor(
+            array,
+            layout=use.layout,
+            storage=use.storage,
+            narrowing=use.narrowing or "checked",
+            where=f"{self._where}: {use.name!r}",
+        )
+
+    def _array(self, use: TensorUse, value: Any) -> Array:
+        """Return a host array after checking that it is what the call was prepared for."""
         where = f"{self._where}: {use.name!r}"
         if value is None:
             hint = "The call was prepared with it."
@@ -170,9 +195,7 @@ class PreparedCall:
                 expected=str(list(use.shape)),
                 got=str(list(spec.shape)),
             )
-        return self.device.tensor(
-            array, layout=use.layout, storage=use.storage, narrowing=use.narrowing or "checked", where=where
-        )
+        return array
 
     def _unknown_input(self, given: Mapping[str, Any]) -> RequestError:
         known = [use.name for use in self._inputs]

@@ -73,9 +73,22 @@ def _after_fork_in_child() -> None:
     """
     forget_lock()
     _default.lock = threading.Lock()
-    for device in list(_devices):
+    devices = list(_devices)
+    for device in devices:
         device.orphan()
         ctypes.pythonapi.Py_IncRef(ctypes.py_object(device))
+    if devices:
+        _skip_driver_exit()
+
+
+def _skip_driver_exit() -> None:
+    """End this process before the driver's own exit handlers run: some wait for the parent's threads for ever.
+
+    Handlers run last in, first out, and glibc's ``on_exit`` hands the status on; by then Python has finalised and flushed.
+    """
+    process = ctypes.CDLL(None)
+    if hasattr(process, "on_exit"):
+        process.on_exit(process._exit, None)
 
 
 if hasattr(os, "register_at_fork"):
