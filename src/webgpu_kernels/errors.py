@@ -16,6 +16,7 @@ KernelError
 │   ├── ShapeError                      a rank or shape that the port does not take
 │   ├── AttributeValueError             an attribute or scalar argument out of its values
 │   ├── LayoutError                     a tensor stored otherwise than the port needs
+│   ├── ValueRangeError (IndexError)    an array holds a value out of the port's range, such as an index
 │   └── NoVariantError                  no variant takes the request; holds the candidates
 ├── PlanError (ValueError)              the manifest's own numbers make no sense for this request
 │   └── LimitError                      more than the device allows; names the limit
@@ -159,6 +160,43 @@ class AttributeValueError(RequestError):
 
 class LayoutError(RequestError):
     """A tensor whose layout or storage is not what the port needs."""
+
+
+class ValueRangeError(RequestError, IndexError):
+    """An array holds a value out of the range that the contract gives it, such as an index past the end of a table.
+
+    Attributes:
+        position: where the first such value is, one index an axis; empty for a scalar.
+        value: that value.
+        least: the least that is allowed.
+        most: the greatest that is allowed.
+    """
+
+    def __init__(
+        self,
+        *,
+        least: int,
+        most: int,
+        value: int,
+        position: tuple[int, ...],
+        what: str | None = None,
+        where: str | None = None,
+    ) -> None:
+        allowed = f"{least} to {most}" if least <= most else "no value at all"
+        super().__init__(
+            f"value out of range at {list(position)}" if position else "value out of range",
+            where=where,
+            expected=f"{allowed} ({what})" if what else allowed,
+            got=str(value),
+        )
+        self.least = least
+        self.most = most
+        self.value = value
+        self.position = position
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """Rebuild without calling ``__init__`` again: its arguments are keywords."""
+        return (_blank, (type(self),), self.__dict__)
 
 
 class NoVariantError(RequestError):

@@ -10,7 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as npst
 
-from webgpu_kernels.device.codec import as_array, decode, encode, encoded_bytes, make_spec
+from webgpu_kernels.device import codec
+from webgpu_kernels.device.codec import as_array, encode, encoded_bytes, make_spec
 from webgpu_kernels.errors import DtypeError, LayoutError, RequestError
 
 if TYPE_CHECKING:
@@ -23,6 +24,13 @@ def spec(
     shape: tuple[int, ...] = (), dtype: str = "float32", layout: str | None = None, storage: str | None = None
 ) -> TensorSpec:
     return make_spec(shape, dtype, layout=layout, storage=storage)
+
+
+def decode(stored: codec.Array, described: TensorSpec) -> codec.Array:
+    """Return all that was stored, as a new flat array."""
+    target = np.empty(described.size, codec.numpy_dtype(described.dtype))
+    codec.decode(stored, described, target)
+    return target
 
 
 @pytest.mark.parametrize("dtype", ROUND_TRIPS)

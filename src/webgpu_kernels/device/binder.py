@@ -30,6 +30,12 @@ class Range:
     offset: int
     size: int
 
+    def part(self, slot: Slot) -> Range:
+        """Return what a slot binds of it."""
+        if slot.size_bytes is None:
+            return self
+        return Range(self.buffer, self.offset + slot.offset_bytes, slot.size_bytes)
+
     def overlaps(self, other: Range) -> bool:
         """Tell whether they share a byte."""
         return (
@@ -61,8 +67,9 @@ class Binder:
         self._uniforms = _make_uniforms(device, program, self._passes)
         for scratch in program.scratch:
             _check_binding_size(device, program.where, scratch.id, scratch.size_bytes)
-        for use in (*program.inputs, *program.outputs):
-            _check_binding_size(device, program.where, use.name, use.size_bytes)
+        for slot in (slot for step in self._passes for slot in step.slots if slot.source == "tensor"):
+            size_bytes = self._sizes[slot.name] if slot.size_bytes is None else slot.size_bytes
+            _check_binding_size(device, program.where, slot.name, size_bytes)
 
     def bind(self, cache: BindingCache, key: Key, given: Sequence[Tensor], results: Sequence[Tensor]) -> BoundSet:
         """Make the bind groups of every pass for these tensors.
@@ -125,7 +132,7 @@ class Binder:
     def _dispatch(self, index: int, step: ProgramPass, ranges: Mapping[tuple[str, str], Range]) -> Dispatch:
         where = f"{self._program.where}, pass {step.id}"
         bound = [
-            self._uniforms[index, slot.name] if slot.source == "uniform" else ranges[slot.source, slot.name]
+            self._uniforms[index, slot.name] if slot.source == "uniform" else ranges[slot.source, slot.name].part(slot)
             for slot in step.slots
         ]
         _check_conflicts(step.slots, bound, where)

@@ -1,7 +1,8 @@
 """From numpy arrays to the bytes that shaders read, and back.
 
 Integers narrower than 32 bits and booleans are widened to one 32-bit word an element; uint8 in the layout ``packed``
-lies four to a word; an int64 may be stored as int32 or uint32. The inverse cuts modulo 2**n, as the format prescribes.
+lies four to a word, int4 and uint4 eight to a word; an int64 may be stored as int32 or uint32. The inverse cuts modulo
+2**n, as the format prescribes.
 """
 
 from __future__ import annotations
@@ -11,7 +12,8 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 import numpy as np
 
-from webgpu_kernels.contract import INT64_STORAGES
+from webgpu_kernels.contract import INT64_STORAGES, NIBBLE_DTYPES, stored_bits, stored_bytes
+from webgpu_kernels.device.nibbles import nibble_dtype, pack_nibbles, unpack_nibbles
 from webgpu_kernels.errors import LayoutError, RequestError
 from webgpu_kernels.planning.spec import TensorSpec, logical_dtype
 
@@ -37,7 +39,24 @@ _STORED: Final[Mapping[str, str]] = MappingProxyType(
 _NAMES: Final[Mapping[object, str]] = MappingProxyType({np.dtype(name): name for name in _STORED})
 """Found at once; numpy takes microseconds to spell a dtype's name."""
 _STORED_DTYPES: Final = MappingProxyType({name: np.dtype(code) for name, code in _STORED.items()})
-_PACKED: Final = np.dtype("u1")
+_BYTE: Final = np.dtype("u1")
+
+
+def numpy_dtype(name: str) -> np.dtype[Any]:
+    """Return the dtype of a host array.
+
+    Args:
+        name: a logical dtype.
+
+    Returns:
+        numpy's own, or for int4 and uint4 that of ml_dtypes.
+
+    Raises:
+        DtypeError: ml_dtypes is needed and not installed.
+
+    Source: FORMAT, section 9; docs/format.md, "Extensions".
+    """
+    return nibble_dtype(name) if name in NIBBLE_DTYPES else np.dtype(name)
 
 
 def stored_dtype(spec: TensorSpec) -> np.dtype[Any]:
@@ -47,11 +66,28 @@ def stored_dtype(spec: TensorSpec) -> np.dtype[Any]:
         spec: shape, dtype, layout and storage of the tensor.
 
     Returns:
-        Little-endian: 4 bytes for everything but float16 (2), int64 (8) and packed uint8 (1).
+        Little-endian: 4 bytes for everything but float16 (2), int64 (8), and bytes for what is packed: a uint8 each, or
+        two int4 or uint4.
 
     Source: FORMAT, section 9.
     """
-    return _PACKED if spec.layout == "packed" else _STORED_DTYPES[spec.storage or spec.dtype]
+    if spec.layout == "packed" or spec.dtype in NIBBLE_DTYPES:
+        return _BYTE
+    return _STORED_DTYPES[spec.storage or spec.dtype]
+
+
+def encoded_bits(spec: TensorSpec) -> int:
+    """Return the bits that one element occupies on the device.
+
+    Args:
+        spec: shape, dtype, layout and storage of the tensor.
+
+    Returns:
+        4, 8, 16, 32 or 64.
+
+    Source: FORMAT, section 9.
+    """
+    return stored_bits(spec.storage or spec.dtype, spec.layout)
 
 
 def encoded_bytes(spec: TensorSpec) -> int:
@@ -65,7 +101,7 @@ def encoded_bytes(spec: TensorSpec) -> int:
 
     Source: FORMAT, section 9.
     """
-    return max(4, (spec.size * stored_dtype(spec).itemsize + 3) & ~3)
+    return stored_bytes(spec.size, spec.storage or spec.dtype, spec.layout)
 
 
 def make_spec(
@@ -76,7 +112,7 @@ def make_spec(
     Args:
         shape: dimensions, row-major.
         dtype: a logical dtype's name, a numpy dtype or scalar type.
-        layout: ``"packed"`` for uint8, else None.
+        layout: ``"packed"`` for uint8, else None; for int4 and uint4 it changes nothing.
         storage: ``"int32"`` or ``"uint32"`` to project an int64, else None or the dtype itself.
         where: the port or array, for messages.
 
@@ -90,7 +126,7 @@ def make_spec(
     Source: FORMAT, sections 2 and 9.
     """
     name = _NAMES.get(dtype) or logical_dtype(dtype, where=where)
-    if layout is not None and (layout != "packed" or name != "uint8"):
+    if layout is not None and (layout != "packed" or (name != "uint8" and name not in NIBBLE_DTYPES)):
         raise LayoutError("unknown layout", where=where, expected='None, or "packed" for uint8', got=f"{layout!r}")
     if storage not in (None, name) and (name != "int64" or storage not in INT64_STORAGES):
         raise LayoutError("unknown storage", where=where, expected=f'"{name}"', got=f"{storage!r} for {name}")
@@ -109,7 +145,7 @@ def as_array(array: object, dtype: object | None, *, where: str | None = None) -
         An array of any memory layout; possibly the caller's own.
 
     Raises:
-        DtypeError: a dtype that the format does not have (float64, objects, …).
+        DtypeError: a dtype that the format does not have (float64, objects, …), or that needs ml_dtypes.
 
     Source: FORMAT, section 9.
     """
@@ -121,14 +157,14 @@ def as_array(array: object, dtype: object | None, *, where: str | None = None) -
     name = logical_dtype(dtype, where=where)
     if result.dtype.kind not in "biuf":
         logical_dtype(result.dtype, where=where)
-    return result.astype(name, copy=False)
+    return result.astype(numpy_dtype(name), copy=False)
 
 
 def encode(elements: Array, spec: TensorSpec, narrowing: Narrowing = "checked", *, where: str | None = None) -> Array:
     """Return elements as the device stores them.
 
     Args:
-        elements: any part of the tensor, of its logical dtype, any shape.
+        elements: any part of the tensor, of its logical dtype, any shape; of int4 and uint4 from an even place on.
         spec: the tensor's dtype, layout and storage.
         narrowing: whether an int64 outside a 32-bit storage is an error or is clipped.
         where: the port, for messages.
@@ -141,25 +177,28 @@ def encode(elements: Array, spec: TensorSpec, narrowing: Narrowing = "checked", 
 
     Source: FORMAT, section 9.
     """
+    if spec.dtype in NIBBLE_DTYPES:
+        return pack_nibbles(elements)
     stored = stored_dtype(spec)
     if spec.dtype == "int64" and spec.storage is not None:
         elements = _narrowed(elements, stored, narrowing, where)
     return np.ascontiguousarray(elements, dtype=stored)
 
 
-def decode(stored: Array, spec: TensorSpec) -> Array:
-    """Return stored elements as the caller's dtype, cut modulo 2**n where they are wider.
+def decode(stored: Array, spec: TensorSpec, target: Array) -> None:
+    """Write stored elements as the caller's dtype, cut modulo 2**n where they are wider.
 
     Args:
         stored: a one-dimensional array of the stored dtype.
         spec: the tensor's dtype, layout and storage.
-
-    Returns:
-        A new one-dimensional array of the logical dtype; a bool is False for the word 0 only.
+        target: a flat contiguous array of the logical dtype; a bool becomes False for the word 0 only.
 
     Source: FORMAT, section 9.
     """
-    return np.array(stored, dtype=spec.dtype, copy=True)
+    if spec.dtype in NIBBLE_DTYPES:
+        unpack_nibbles(stored, target)
+    else:
+        np.copyto(target, stored, casting="unsafe")
 
 
 def _narrowed(elements: Array, stored: np.dtype[Any], narrowing: Narrowing, where: str | None) -> Array:

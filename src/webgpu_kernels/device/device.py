@@ -97,7 +97,7 @@ class Device(DeviceCore):
 
         Args:
             array: a numpy array of any memory layout, or what numpy makes one of.
-            layout: ``"packed"`` puts four uint8 into a word.
+            layout: ``"packed"`` puts four uint8 into a word; int4 and uint4 lie eight to a word in any case.
             storage: ``"int32"`` or ``"uint32"`` stores an int64 so.
             dtype: convert to this logical dtype first.
             narrowing: whether an int64 that does not fit its storage is an error or is clipped.
@@ -110,7 +110,7 @@ class Device(DeviceCore):
             DtypeError: a dtype that the format does not have; the message says how to convert.
             LayoutError: a layout or storage that the dtype cannot have.
             RequestError: a value that does not fit, under ``checked`` narrowing.
-            LimitError: more than the device can hold or bind in one buffer.
+            LimitError: more than the device can hold in one buffer.
             OutOfMemory: no room; the device still works.
             DeviceError: the device cannot be used.
 
@@ -203,7 +203,6 @@ class Device(DeviceCore):
             TensorDestroyed: the buffer was destroyed.
             ShapeError: the tensor does not fit into the buffer.
             LayoutError: an offset that cannot be bound, or a buffer without usage STORAGE.
-            LimitError: more than the device can bind.
             DtypeError, DeviceError: as for ``tensor``.
 
         Source: WebGPU, section 8.2.

@@ -157,7 +157,7 @@ class Pool:
             An allocation of at least that capacity.
 
         Raises:
-            LimitError: more than the device can hold or bind in one buffer.
+            LimitError: more than the device can hold in one buffer; what may be bound is the bindings' business.
             OutOfMemory: the device has no room for it, even after the pool was emptied.
 
         Source: FORMAT, section 9; WebGPU, section 5.1.
@@ -264,15 +264,9 @@ class Pool:
             allocation.destroy()
 
     def _check(self, size_bytes: int, what: str) -> None:
-        for limit in ("maxStorageBufferBindingSize", "maxBufferSize"):
-            if size_bytes > self._limits[limit]:
-                raise LimitError(
-                    "the tensor is too large",
-                    limit=limit,
-                    asked=size_bytes,
-                    available=self._limits[limit],
-                    where=what,
-                )
+        limit, available = "maxBufferSize", self._limits["maxBufferSize"]
+        if size_bytes > available:
+            raise LimitError("the tensor is too large", limit=limit, asked=size_bytes, available=available, where=what)
 
     def _create(self, size_bytes: int, what: str) -> Wgpu:
         try:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from webgpu_kernels.device.codec import numpy_dtype
 from webgpu_kernels.device.encoding import Recorder, refuse_dead
 from webgpu_kernels.device.seam import COPY_SRC
 from webgpu_kernels.device.transfer import Source, plan_reads
@@ -61,12 +62,13 @@ def begin_read(device: Device, tensors: Sequence[Tensor], bound: BoundSet | None
     Raises:
         TensorDestroyed: one of them is gone.
         LayoutError: a wrapped buffer that cannot be copied from.
+        DtypeError: the array needs ml_dtypes, which is not installed.
         DeviceError: an open batch has yet to write one of them, or the device fails.
 
     Source: FORMAT, section 9.
     """
     held = tuple([_readable(tensor) for tensor in tensors])
-    arrays = tuple([np.empty(tensor.shape, tensor.dtype) for tensor in tensors])
+    arrays = tuple([np.empty(tensor.shape, numpy_dtype(tensor.dtype)) for tensor in tensors])
     sources = [
         Source(allocation, tensor.spec, array.reshape(-1))
         for allocation, tensor, array in zip(held, tensors, arrays, strict=True)

@@ -48,7 +48,7 @@ class Tensor:
 
     @property
     def layout(self) -> str | None:
-        """``"packed"`` where four uint8 share a word, else None."""
+        """``"packed"`` where four uint8 share a word, else None, also for int4 and uint4: they always share one."""
         return self.spec.layout
 
     @property

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from webgpu_kernels.device.codec import Narrowing, encode, stored_dtype
+from webgpu_kernels.device.codec import Narrowing, decode, encode, encoded_bits, stored_dtype
 from webgpu_kernels.device.seam import COPY_DST, COPY_SRC, MAP_MODE_READ, MAP_READ, MAP_WRITE, Wgpu
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ class Piece:
     @property
     def size_bytes(self) -> int:
         """Bytes that its elements take."""
-        return self.count * stored_dtype(self.source.spec).itemsize
+        return _bytes(self.count, encoded_bits(self.source.spec))
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,14 +97,15 @@ class Transfers:
 
         Source: GPU_NOTES, "Traps".
         """
-        stored_bytes = spec.size * stored_dtype(spec).itemsize
+        bits = encoded_bits(spec)
+        stored_bytes = _bytes(spec.size, bits)
         if stored_bytes == 0:
             return
         if stored_bytes <= _QUEUE_WRITE_BYTES:
             self._write(target, _padded(encode(array.reshape(-1), spec, narrowing, where=where)))
             return
         offset = target.offset
-        for turn, chunk in enumerate(_chunks(array, stored_dtype(spec).itemsize)):
+        for turn, chunk in enumerate(_chunks(array, bits)):
             offset += self._stage(target, offset, _padded(encode(chunk, spec, narrowing, where=where)), turn % 2)
 
     def copy_out(self, encoder: Wgpu, group: tuple[Piece, ...]) -> Copied:
@@ -125,11 +126,10 @@ class Transfers:
         last = group[-1]
         staging = self._staging(last.staged_at + _up(last.size_bytes, 8))
         for piece in group:
-            itemsize = stored_dtype(piece.source.spec).itemsize
             source = piece.source.allocation
             encoder.copy_buffer_to_buffer(
                 source.buffer,
-                source.offset + piece.start * itemsize,
+                source.offset + _bytes(piece.start, encoded_bits(piece.source.spec)),
                 staging,
                 piece.staged_at,
                 _up(piece.size_bytes, 4),
@@ -264,16 +264,16 @@ def plan_reads(sources: Sequence[Source]) -> Iterator[tuple[Piece, ...]]:
     group: list[Piece] = []
     used = 0
     for source in sources:
-        itemsize = stored_dtype(source.spec).itemsize
+        bits = encoded_bits(source.spec)
         start = 0
         while start < source.spec.size:
             if used >= CHUNK_BYTES:
                 yield tuple(group)
                 group, used = [], 0
-            count = min(source.spec.size - start, (CHUNK_BYTES - used) // itemsize)
+            count = min(source.spec.size - start, (CHUNK_BYTES - used) * 8 // bits)
             group.append(Piece(source, start, count, used))
             start += count
-            used = _up(used + count * itemsize, 8)
+            used = _up(used + _bytes(count, bits), 8)
     if group:
         yield tuple(group)
 
@@ -281,12 +281,12 @@ def plan_reads(sources: Sequence[Source]) -> Iterator[tuple[Piece, ...]]:
 def _decode(copied: Copied, view: Array) -> None:
     for piece in copied.pieces:
         stored = view[piece.staged_at : piece.staged_at + piece.size_bytes].view(stored_dtype(piece.source.spec))
-        np.copyto(piece.source.target[piece.start : piece.start + piece.count], stored, casting="unsafe")
+        decode(stored, piece.source.spec, piece.source.target[piece.start : piece.start + piece.count])
 
 
-def _chunks(array: Array, itemsize: int) -> Iterator[Array]:
+def _chunks(array: Array, bits: int) -> Iterator[Array]:
     """Flat pieces of at most 16 MiB encoded, without copying the whole of an array that is not contiguous."""
-    step = CHUNK_BYTES // itemsize
+    step = CHUNK_BYTES * 8 // bits
     flat: Any = array.reshape(-1) if array.flags.c_contiguous or array.nbytes <= CHUNK_BYTES else array.flat
     for start in range(0, array.size, step):
         yield flat[start : start + step]
@@ -298,6 +298,10 @@ def _padded(data: Array) -> Array:
     if not missing:
         return data
     return np.concatenate([data.reshape(-1).view(np.uint8), np.zeros(missing, np.uint8)])
+
+
+def _bytes(elements: int, bits: int) -> int:
+    return (elements * bits + 7) // 8
 
 
 def _up(value: int, multiple: int) -> int:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from webgpu_kernels.device.codec import encoded_bytes
 from webgpu_kernels.device.memory import Allocation
 from webgpu_kernels.device.seam import COMPUTE_STAGE, STORAGE, Wgpu
-from webgpu_kernels.errors import ForeignTensor, LayoutError, LimitError, ShapeError, TensorDestroyed
+from webgpu_kernels.errors import ForeignTensor, LayoutError, ShapeError, TensorDestroyed
 
 if TYPE_CHECKING:
     from webgpu_kernels.device.core import DeviceCore
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def wrap_buffer(device: DeviceCore, buffer: Wgpu, spec: TensorSpec, offset: int) -> Allocation:
-    """Check that a buffer can hold and bind a tensor.
+    """Check that a buffer can hold a tensor and be bound.
 
     Args:
         device: the device that will bind it; the caller holds its lock.
@@ -27,7 +27,7 @@ def wrap_buffer(device: DeviceCore, buffer: Wgpu, spec: TensorSpec, offset: int)
         An allocation that this library neither reuses nor frees.
 
     Raises:
-        ForeignTensor, LayoutError, ShapeError, LimitError, TensorDestroyed: as for ``Device.wrap``.
+        ForeignTensor, LayoutError, ShapeError, TensorDestroyed: as for ``Device.wrap``.
 
     Source: WebGPU, section 8.2.
     """
@@ -40,15 +40,7 @@ def wrap_buffer(device: DeviceCore, buffer: Wgpu, spec: TensorSpec, offset: int)
             expected=f"at most {max(0, buffer.size - offset)} bytes after the offset",
             got=str(size_bytes),
         )
-    if size_bytes > limits["maxStorageBufferBindingSize"]:
-        raise LimitError(
-            "the tensor is too large",
-            limit="maxStorageBufferBindingSize",
-            asked=size_bytes,
-            available=limits["maxStorageBufferBindingSize"],
-            where=str(spec),
-        )
-    _probe(device, buffer, offset, size_bytes)
+    _probe(device, buffer, offset, min(size_bytes, limits["maxStorageBufferBindingSize"]))
     return Allocation(buffer, size_bytes, offset=offset, owned=False)
 
 
