@@ -84,11 +84,11 @@ def _after_fork_in_child() -> None:
 def _skip_driver_exit() -> None:
     """End this process before the driver's own exit handlers run: some wait for the parent's threads for ever.
 
-    Handlers run last in, first out, and glibc's ``on_exit`` hands the status on; by then Python has finalised and flushed.
+    Handlers run last in, first out, glibc's ``on_exit`` hands the status on, and Python has finalised by then.
     """
     process = ctypes.CDLL(None)
     if hasattr(process, "on_exit"):
-        process.on_exit(process._exit, None)
+        process.on_exit(process["_exit"], None)
 
 
 if hasattr(os, "register_at_fork"):
