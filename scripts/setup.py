@@ -32,6 +32,7 @@ from pathlib import Path  # noqa: E402
 ROOT = Path(__file__).resolve().parent.parent
 WORK = ROOT / ".setup"
 STAMP = "webgpu-kernels-stamp"
+EXTRAS = "dev,peers"
 DRIVER_PACKAGES = ("libvulkan1", "mesa-vulkan-drivers")
 ADAPTER_TIMEOUT_S = 120
 
@@ -95,16 +96,15 @@ def make_environment(venv: Path) -> None:
     say(f"making {shown(venv)} with Python {sys.version.split()[0]}")
     run_logged("venv", [sys.executable, "-m", "venv", "--clear", str(venv)])
     say("installing the package and its tools (a minute or two)")
-    # --no-warn-script-location and the version check would only be noise here.
     pip = [str(venv / "bin" / "python"), "-I", "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
-    run_logged("pip", [*pip, "--no-input", "--retries", "2", "--editable", f"{ROOT}[dev]"])
+    run_logged("pip", [*pip, "--no-input", "--retries", "2", "--editable", f"{ROOT}[{EXTRAS}]"])
     stamp.write_text(wanted)
 
 
 def fingerprint() -> str:
     """Hash all that the installation depends on: the project's table, this Python, and the place of the clone."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
-    facts = [project["build-system"], project["project"], sys.version, sys.base_prefix, str(ROOT)]
+    facts = [project["build-system"], project["project"], EXTRAS, sys.version, sys.base_prefix, str(ROOT)]
     return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()
 
 
