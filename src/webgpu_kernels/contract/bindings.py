@@ -174,9 +174,9 @@ def _split(entry: Entry, resource: ResourceKind, access: BufferAccess, place: Pl
     if written is None or written.report.extensions.isdisjoint(SPLIT_KEY.values()):
         return None
     node = _seen_from(place, entry, written)
-    if resource != "tensor" and entry.scratch is None:
+    if resource != "tensor":
         node.fail("is for tensors: an intermediate is bound whole")
-    elif access != "read-only-storage" and entry.buffer is None:
+    elif access != "read-only-storage":
         node.fail("is for what a pass only reads: a buffer that it writes is bound whole")
     return number_or_text(node, place.names, least=1)
 

@@ -85,8 +85,8 @@ def read_entry(node: Node, handle: str | None) -> Entry:
         shared=handle is not None,
     )
     check_entry(entry)
-    if split := fields.get("split"):
-        _check_split(entry, split)
+    if entry.length is not None and (split := fields.get("split")):
+        split.fail("stands beside 'length': windows are arrays without a fixed length")
     return entry
 
 
@@ -171,12 +171,3 @@ def check_entry(entry: Entry) -> None:
             fields.node.at("buffer", None).fail(f"must be 'uniform' beside 'struct', not {entry.buffer!r}")
     elif entry.buffer == "uniform":
         fields.node.at("buffer", None).fail("'uniform' is for a binding with 'struct'")
-
-
-def _check_split(entry: Entry, node: Node) -> None:
-    if entry.buffer == "storage":
-        node.fail("is for what a pass only reads: a buffer that it writes is bound whole")
-    if entry.scratch is not None:
-        node.fail("is for tensors: an intermediate is bound whole")
-    if entry.length is not None:
-        node.fail("stands beside 'length': windows are arrays without a fixed length")
