@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import importlib.util
+import itertools
+import json
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
@@ -89,6 +91,7 @@ def packed(values: Array, bits: int) -> Array:
 def nibbles(values: Array, dtype: str) -> Array:
     """Return an array of ml_dtypes' int4 or uint4; the test is skipped where there is no ml_dtypes."""
     import ml_dtypes  # noqa: PLC0415 - an optional dependency of the tests
+
     return values.astype(getattr(ml_dtypes, dtype))
 
 
@@ -117,7 +120,9 @@ def assert_bits_equal(got: Array, wanted: Array, context: object = "") -> None:
     got, wanted = np.ascontiguousarray(got), np.ascontiguousarray(wanted)
     differ = (got.view(word) != wanted.view(word)) & ~(np.isnan(got) & np.isnan(wanted))
     first = np.argwhere(differ)[:1].tolist()
-    assert not differ.any(), f"{context}: {np.count_nonzero(differ)} of {differ.size} values differ, the first at {first}"
+    assert not differ.any(), (
+        f"{context}: {np.count_nonzero(differ)} of {differ.size} values differ, the first at {first}"
+    )
 
 
 def accepting(kernel: Kernel, inputs: Mapping[str, Any], attrs: Mapping[str, Any]) -> list[str]:
@@ -126,14 +131,14 @@ def accepting(kernel: Kernel, inputs: Mapping[str, Any], attrs: Mapping[str, Any
     return [candidate.id for candidate in candidates if candidate.accepted]
 
 
-def check(kernel: Kernel, case: Case, *, outside: bool = False) -> list[str]:
+def check(kernel: Kernel, case: Case, *, outside: bool = False, **options: Any) -> list[str]:
     """Run a call in every variant that takes it, and compare each with the reference; return their names."""
     inputs = case.inputs(outside=outside)
     wanted = expected(inputs, case.attrs)
     variants = accepting(kernel, inputs, case.attrs)
     assert variants, f"{case}: no variant"
     for variant in variants:
-        got = kernel(inputs, attrs=case.attrs, variant=variant).output
+        got = kernel(inputs, attrs=case.attrs, variant=variant, **options).output
         assert_bits_equal(got, wanted, f"{variant} {case}")
     return variants
 
@@ -169,3 +174,39 @@ def aligned(case: Case) -> Case:
     shape = list(case.table)
     shape[-1] = -(-shape[-1] // 8) * 8
     return replace(case, table=tuple(shape))
+
+
+def published_cases() -> Iterator[tuple[str, dict[str, Array], dict[str, Any], Array]]:
+    """Read ONNX Runtime's own cases in every storage and dtype they are for: name, inputs, attributes, output."""
+    for case in json.loads(CASES.read_text())["gather_block_quantized"] if CASES.is_file() else ():
+        for storage, bits, axes, scale_dtype, index_dtype in itertools.product(
+            case["storages"], np.atleast_1d(case["bits"]).tolist(), case["axes"], case["T2"], case["Tind"]
+        ):
+            if bits == 4 or storage == "uint8":
+                name = f"{case['name']}-{storage}-{bits}-{axes}-{scale_dtype}-{index_dtype}"
+                attrs = {"bits": bits, "block_size": case["block_size"]}
+                attrs |= dict(zip(("gather_axis", "quantize_axis"), axes, strict=True))
+                inputs = published_inputs(case, storage, bits)
+                inputs["indices"] = inputs["indices"].astype(index_dtype)
+                inputs["scales"] = inputs["scales"].astype(scale_dtype)
+                yield name, inputs, attrs, np.array(case["output"], scale_dtype).reshape(case["output_shape"])
+
+
+def published_inputs(case: dict[str, Any], storage: str, bits: int) -> dict[str, Array]:
+    """Encode a case's signed values as the file says: an offset for uint8 and uint4, none for int4 and the js cases."""
+
+    def encoded(name: str, shape: list[int]) -> Array:
+        values = np.array(case[name], np.int64).reshape(shape)
+        if storage == "uint8":
+            return packed(values + (1 << (bits - 1)), bits)
+        offset = 8 if storage == "uint4" and not case["name"].startswith("js_") else 0
+        return nibbles(values + offset, storage)
+
+    inputs = {
+        "data": encoded("data", case["data_shape"]),
+        "indices": np.array(case["indices"], np.int64).reshape(case["indices_shape"]),
+        "scales": np.array(case["scales"]).reshape(case["scales_shape"]),
+    }
+    if case["zero_points"] is not None:
+        inputs["zero_points"] = encoded("zero_points", case["scales_shape"])
+    return inputs

@@ -12,7 +12,7 @@ from onnx import TensorProto, helper
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from gather_block_quantized_cases import Array
+Array = np.ndarray[Any, np.dtype[Any]]
 
 # Errors are raised; what is logged besides is noise.
 FATAL_ONLY = 4
@@ -37,32 +37,42 @@ def flat_bytes(array: Array) -> bytes:
 
 
 def session(
-    inputs: Mapping[str, Array], attrs: Mapping[str, Any], provider: str = "CPUExecutionProvider"
+    inputs: Mapping[str, Array], attrs: Mapping[str, Any], provider: str = "CPUExecutionProvider", threads: int = 1
 ) -> onnxruntime.InferenceSession:
-    """Build a session of one GatherBlockQuantized; indices and scales are its inputs, the rest is in the model."""
-    constants = [name for name in ("data", "zero_points") if name in inputs]
+    """Build a session of one GatherBlockQuantized whose table is in the model; only indices are fed.
+
+    Args:
+        inputs: data, indices, scales and if there are any zero_points.
+        attrs: the node's attributes.
+        provider: ONNX Runtime's name of what is to run it; nothing else may.
+        threads: that the CPU provider may use; 0 for one a core.
+
+    Returns:
+        A session with the input ``indices`` and the output ``output``.
+    """
+    table = [name for name in ("data", "scales", "zero_points") if name in inputs]
     initializers = [
-        helper.make_tensor(name, _CODES[inputs[name].dtype.name], inputs[name].shape, flat_bytes(inputs[name]), raw=True)
-        for name in constants
+        helper.make_tensor(
+            name, _CODES[inputs[name].dtype.name], inputs[name].shape, flat_bytes(inputs[name]), raw=True
+        )
+        for name in table
     ]
-    fed = [
-        helper.make_tensor_value_info(name, _CODES[inputs[name].dtype.name], inputs[name].shape)
-        for name in ("indices", "scales")
-    ]
-    made = [helper.make_tensor_value_info("output", _CODES[inputs["scales"].dtype.name], None)]
-    names = ["data", "indices", "scales", *constants[1:]]
+    indices = helper.make_tensor_value_info("indices", _CODES[inputs["indices"].dtype.name], None)
+    output = helper.make_tensor_value_info("output", _CODES[inputs["scales"].dtype.name], None)
+    names = [table[0], "indices", *table[1:]]
     node = helper.make_node("GatherBlockQuantized", names, ["output"], domain="com.microsoft", **attrs)
     opsets = [helper.make_opsetid("", 21), helper.make_opsetid("com.microsoft", 1)]
-    graph = helper.make_graph([node], "gather", fed, made, initializers)
+    graph = helper.make_graph([node], "gather", [indices], [output], initializers)
     model: onnx.ModelProto = helper.make_model(graph, opset_imports=opsets, ir_version=10)
     options = onnxruntime.SessionOptions()
     options.log_severity_level = FATAL_ONLY
-    options.intra_op_num_threads = 1
+    options.intra_op_num_threads = threads
+    if provider != "CPUExecutionProvider":
+        options.add_session_config_entry("session.disable_cpu_ep_fallback", "1")
     return onnxruntime.InferenceSession(model.SerializeToString(), options, providers=[provider])
 
 
 def run(inputs: Mapping[str, Array], attrs: Mapping[str, Any]) -> Array:
     """Return the output of the CPU provider."""
-    feeds = {name: inputs[name] for name in ("indices", "scales")}
-    output: Array = session(inputs, attrs).run(None, feeds)[0]
+    output: Array = session(inputs, attrs).run(None, {"indices": inputs["indices"]})[0]
     return output
