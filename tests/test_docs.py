@@ -70,3 +70,10 @@ def test_the_reference_names_every_public_name() -> None:
 
     text = (ROOT / "docs" / "reference.md").read_text(encoding="utf-8")
     assert [name for name in webgpu_kernels.__all__ if not re.search(rf"\b{name}\b", text)] == []
+
+
+def test_the_first_page_names_every_bundled_kernel() -> None:
+    """What comes with the library stands in the README."""
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    bundled = [folder.name for folder in (ROOT / "src" / "webgpu_kernels" / "kernels").iterdir() if folder.is_dir()]
+    assert [name for name in bundled if f"`{name}`" not in text and name != "__pycache__"] == []
