@@ -83,7 +83,7 @@ def compare(case: Case, device: wk.Device, rounds: int) -> None:
     }
     ways |= peers(arrays, attrs)
     wanted = ways["webgpu-kernels"]()
-    differing = {name: np.count_nonzero(way() != wanted) for name, way in ways.items()}
+    differing = {name: int(np.count_nonzero(way() != wanted)) for name, way in ways.items()}
     report(measure(ways, rounds), differing)
     if "timestamp-query" in device.capabilities.features:
         print(f"    of webgpu-kernels', on the GPU{sum(call.time(repeat=rounds).values()) / 1e3:17.1f} µs")

@@ -33,7 +33,8 @@ def flat_bytes(array: Array) -> bytes:
         return array.tobytes()
     halves = array.ravel().astype(np.uint8) & 15
     padded = np.append(halves, np.zeros(halves.size % 2, np.uint8))
-    return (padded[::2] | padded[1::2] << 4).astype(np.uint8).tobytes()
+    pairs: Array = (padded[::2] | padded[1::2] << 4).astype(np.uint8)
+    return pairs.tobytes()
 
 
 def session(

@@ -142,7 +142,7 @@ def test_many_random_requests(gather: wk.Kernel, seed: int) -> None:
 def test_requests_equal_onnx_runtime(gather: wk.Kernel) -> None:
     """The CPU provider's bits, not only the reference's."""
     pytest.importorskip("onnx", reason="the extra 'peers' is not installed")
-    pytest.importorskip("onnxruntime", reason="the extra 'peers' is not installed")
+    pytest.importorskip("onnxruntime", minversion="1.31", reason="the extra 'peers' is not installed")
     import onnx_runtime_peer  # noqa: PLC0415 - needs the optional peers
 
     for case in random_cases(23, 40):
@@ -156,7 +156,7 @@ def test_special_scales(gather: wk.Kernel, scale_dtype: str) -> None:
     """Zeros of both signs, infinities, NaN, the largest and the smallest numbers."""
     limits = np.finfo(scale_dtype)
     special = [0.0, -0.0, np.inf, -np.inf, np.nan, limits.max, limits.min, limits.tiny, -limits.tiny, 1.0]
-    inputs = {
+    inputs: dict[str, Array] = {
         "data": np.arange(160, dtype=np.uint8).reshape(10, 16),
         "indices": np.arange(10),
         "scales": np.array(special, scale_dtype).reshape(10, 1),

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from gather_block_quantized_cases import CASES, OP, Array, Case, assert_bits_equal, expected
+from gather_block_quantized_cases import CASES, OP, Case, assert_bits_equal, expected
 
 import webgpu_kernels as wk
 
@@ -27,7 +27,7 @@ def refused(
     kind: type[wk.errors.KernelError],
     case: Case = BYTES,
     attrs: dict[str, Any] | None = None,
-    **changed: Array,
+    **changed: Any,
 ) -> str:
     """Return the message of the error that a request gets on any device."""
     inputs = {**case.inputs(), **changed}
@@ -106,7 +106,8 @@ def test_scales_of_another_shape(gather: wk.Kernel, shape: tuple[int, ...]) -> N
 def test_another_rank(gather: wk.Kernel, name: str) -> None:
     """That of data."""
     array = BYTES.inputs()[name][0]
-    assert refused(gather, wk.errors.ShapeError, **{name: array}) == (
+    changed: dict[str, Any] = {name: array}
+    assert refused(gather, wk.errors.ShapeError, **changed) == (
         f"{OP}: '{name}': wrong rank: expected rank 3, got rank 2, shape {list(array.shape)}"
     )
 
@@ -140,7 +141,8 @@ def test_zero_points_of_another_dtype(gather: wk.Kernel) -> None:
 )
 def test_dtypes(gather: wk.Kernel, name: str, dtype: str, message: str) -> None:
     """What the port takes, and what came."""
-    text = refused(gather, wk.errors.DtypeError, **{name: BYTES.inputs()[name].astype(dtype)})
+    changed: dict[str, Any] = {name: BYTES.inputs()[name].astype(dtype)}
+    text = refused(gather, wk.errors.DtypeError, **changed)
     assert text.startswith(f"{OP}: '{name}': ")
     assert message in text
 

@@ -69,7 +69,7 @@ def test_the_shape_decides(gather: wk.Kernel, capabilities: wk.Capabilities, cas
 
 def test_float16_needs_no_feature(gather: wk.Kernel) -> None:
     """Halves are read and written as words."""
-    case = Case(table=(100, 512), scale_dtype="float16")
+    case = Case(table=(100, 2048), scale_dtype="float16")
     assert explained(gather, case).variant == "wide_zero_points"
     assert "f16" not in str(gather.render(described(case), attrs=case.attrs, capabilities=DEFAULTS)).replace("2x16", "")
 

@@ -40,7 +40,7 @@ def reference(
     table = quantized_values(data, bits)
     blocks = np.arange(table.shape[quantized]) // int(attrs.get("block_size", 128))
     if zero_points is None:
-        zeros: Array = np.int32(1 << (bits - 1) if data.dtype == np.uint8 else 0)
+        zeros = np.array(1 << (bits - 1) if data.dtype == np.uint8 else 0, np.int32)
     else:
         zeros = quantized_values(zero_points, bits, scales.shape[-1]).take(blocks, quantized)
     with np.errstate(over="ignore", invalid="ignore", under="ignore"):
