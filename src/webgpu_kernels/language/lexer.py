@@ -1,4 +1,4 @@
-"""Text into tokens.
+"""Text into tokens: of an expression, or of a template and its tags.
 
 A sign in front of digits belongs to the number unless it follows something that can be an operand: ``-2 ** 2`` is 4,
 ``i -1`` is a subtraction.
@@ -46,6 +46,7 @@ _TOKEN: Final = re.compile(
     r"|(?P<operator>\*\*|//|==|!=|<=|>=|[-+*/%~<>=|(),.:\[\]{}])"
 )
 _INTEGER: Final = re.compile(r"[0-9]+")
+_OPENING: Final = re.compile(r"\{[{%#]")
 _PLAIN: Final = {quote: re.compile(rf"[^{quote}\\]*") for quote in "'\""}
 _ESCAPES: Final = {
     "n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f", "v": "\v", "'": "'", '"': '"', "\\": "\\",
@@ -171,3 +172,58 @@ def _string(source: Source, at: int) -> tuple[Token, int]:
             raise source.error(f"unknown escape \\{escape} in a string", at)
         parts.append(_ESCAPES[escape])
         at += 2
+
+
+def template_tokens(source: Source) -> Iterator[Token]:
+    """Split a template into tokens: text, and the tokens of its tags.
+
+    Args:
+        source: the template, its includes expanded.
+
+    Yields:
+        The tokens; the last is "end".
+
+    Raises:
+        LanguageSyntaxError: a comment, a string or a character in a tag is wrong.
+
+    FORMAT section 7.
+    """
+    text = source.text
+    at, strip = 0, False
+    while True:
+        opening = _OPENING.search(text, at)
+        end = opening.start() if opening else len(text)
+        dashed = opening is not None and text.startswith("-", end + 2)
+        yield from _text(text, at, end, before=strip, after=dashed)
+        if opening is None:
+            break
+        if opening[0] == "{#":
+            at, strip = _comment(source, end)
+            continue
+        yield Token("open", opening[0], end)
+        close = Token("end", "", end)
+        for close in expression_tokens(source, end + 2 + dashed, in_tag=True):
+            yield close
+        if close.kind == "end":
+            return
+        at, strip = close.at + len(close.text), close.text.startswith("-")
+    yield Token("end", "", len(text))
+
+
+def _text(text: str, start: int, end: int, *, before: bool, after: bool) -> Iterator[Token]:
+    part = text[start:end]
+    if before:
+        part = part.lstrip(WHITESPACE)
+        start = end - len(part)
+    if after:
+        part = part.rstrip(WHITESPACE)
+    if part:
+        yield Token("text", part, start)
+
+
+def _comment(source: Source, start: int) -> tuple[int, bool]:
+    end = source.text.find("#}", start + 2)
+    if end < 0:
+        raise source.error("a comment is not closed", start)
+    body = source.text[start + 2 : end].removeprefix("-")
+    return end + 2, body.endswith("-")

@@ -6,11 +6,9 @@ Everything here is textual. Whatever is cut or put in, each character still know
 from __future__ import annotations
 
 import bisect
-import dataclasses
 import posixpath
 import re
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from webgpu_kernels.errors import LanguageSyntaxError, WorkLimitExceeded
 from webgpu_kernels.language.lexer import WHITESPACE, Source
@@ -36,8 +34,7 @@ _CUTS: Final = (
 _GENERATION: Final = re.compile(rf"\{{%-?{_S}*(?:end)?generation{_S}*-?%\}}")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Piece:
+class _Piece(NamedTuple):
     text: str
     name: str
     line: int
@@ -177,8 +174,7 @@ def _cleaned(pieces: list[_Piece]) -> Iterator[_Piece]:
 
 def _part(piece: _Piece, start: int, kept: int, end: int) -> _Piece:
     cut = kept - start
-    return dataclasses.replace(
-        piece,
+    return piece._replace(
         text=piece.text[cut : end - start],
         line=piece.line + piece.text.count("\n", 0, cut),
         start=piece.start + cut,

@@ -1,36 +1,21 @@
-"""Template text into a tree of statements.
-
-block     := (text | "{{" expression "}}" | "{%" statement "%}")*
-statement := if | for | set | macro | call | filter | break | continue
-"""
+"""The syntax tree of templates, of named tuples like that of expressions."""
 
 from __future__ import annotations
 
-import re
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, TypeAlias
-
-from webgpu_kernels.language.lexer import WHITESPACE, Source, Token, expression_tokens
-from webgpu_kernels.language.limits import MAX_NESTING, too_deep
-from webgpu_kernels.language.parser import Parser
-from webgpu_kernels.language.syntax import Arguments, Choice, ListOf, Name, Node
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-_OPENING: Final = re.compile(r"\{[{%#]")
+    from webgpu_kernels.language.syntax import Arguments, Name, Node
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Text:
+class Text(NamedTuple):
     """Text that is copied."""
 
     at: int
     text: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Output:
+class Output(NamedTuple):
     """``{{ value }}``."""
 
     at: int
@@ -38,8 +23,7 @@ class Output:
     weight: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class If:
+class If(NamedTuple):
     """``{% if %}``: branches in order, the last without a condition where there is an else."""
 
     at: int
@@ -47,8 +31,7 @@ class If:
     weight: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class For:
+class For(NamedTuple):
     """``{% for target in items if condition %}``."""
 
     at: int
@@ -60,8 +43,7 @@ class For:
     weight: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Set:
+class Set(NamedTuple):
     """``{% set target = value %}``, or with a body in place of the value."""
 
     at: int
@@ -71,16 +53,14 @@ class Set:
     weight: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Parameters:
+class Parameters(NamedTuple):
     """What a macro takes: names, and the defaults of the last of them."""
 
     names: tuple[str, ...]
     defaults: tuple[Node | None, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Macro:
+class Macro(NamedTuple):
     """``{% macro name(parameters) %}``."""
 
     at: int
@@ -89,8 +69,7 @@ class Macro:
     body: Block
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class CallBlock:
+class CallBlock(NamedTuple):
     """``{% call(parameters) name(arguments) %}``."""
 
     at: int
@@ -101,8 +80,7 @@ class CallBlock:
     weight: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class FilterBlock:
+class FilterBlock(NamedTuple):
     """``{% filter name(arguments) %}``."""
 
     at: int
@@ -112,8 +90,7 @@ class FilterBlock:
     weight: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Jump:
+class Jump(NamedTuple):
     """``{% break %}`` or ``{% continue %}``."""
 
     at: int
@@ -122,261 +99,3 @@ class Jump:
 
 Statement: TypeAlias = Text | Output | If | For | Set | Macro | CallBlock | FilterBlock | Jump
 Block: TypeAlias = tuple[Statement, ...]
-
-
-def template_tokens(source: Source) -> Iterator[Token]:
-    """Split a template into tokens: text, and the tokens of its tags.
-
-    Args:
-        source: the template, its includes expanded.
-
-    Yields:
-        The tokens; the last is "end".
-
-    Raises:
-        LanguageSyntaxError: a comment, a string or a character in a tag is wrong.
-
-    FORMAT section 7.
-    """
-    text = source.text
-    at, strip = 0, False
-    while True:
-        opening = _OPENING.search(text, at)
-        end = opening.start() if opening else len(text)
-        dashed = opening is not None and text.startswith("-", end + 2)
-        yield from _text(text, at, end, before=strip, after=dashed)
-        if opening is None:
-            break
-        if opening[0] == "{#":
-            at, strip = _comment(source, end)
-            continue
-        yield Token("open", opening[0], end)
-        close = Token("end", "", end)
-        for close in expression_tokens(source, end + 2 + dashed, in_tag=True):
-            yield close
-        if close.kind == "end":
-            return
-        at, strip = close.at + len(close.text), close.text.startswith("-")
-    yield Token("end", "", len(text))
-
-
-def _text(text: str, start: int, end: int, *, before: bool, after: bool) -> Iterator[Token]:
-    part = text[start:end]
-    if before:
-        part = part.lstrip(WHITESPACE)
-        start = end - len(part)
-    if after:
-        part = part.rstrip(WHITESPACE)
-    if part:
-        yield Token("text", part, start)
-
-
-def _comment(source: Source, start: int) -> tuple[int, bool]:
-    end = source.text.find("#}", start + 2)
-    if end < 0:
-        raise source.error("a comment is not closed", start)
-    body = source.text[start + 2 : end].removeprefix("-")
-    return end + 2, body.endswith("-")
-
-
-class StatementParser(Parser):
-    """Reads the statements of a template."""
-
-    def __init__(self, source: Source) -> None:
-        super().__init__(source, template_tokens(source))
-        self._statements: dict[str, Callable[[int], Statement]] = {
-            "if": self.if_,
-            "for": self.for_,
-            "set": self.set_,
-            "macro": self.macro,
-            "call": self.call_block,
-            "filter": self.filter_block,
-            "break": self.jump,
-            "continue": self.jump,
-        }
-
-    def template(self) -> Block:
-        """Read the whole template."""
-        block = self.block(())
-        if self.token.kind != "end":
-            raise self.error("a statement ends that did not begin", self.tokens[self.position].at)
-        return block
-
-    def block(self, endings: tuple[str, ...]) -> Block:
-        """Read statements up to one whose name is among ``endings``, which stays to be read."""
-        self.enter()
-        statements: list[Statement] = []
-        while True:
-            token = self.token
-            if token.kind == "text":
-                self.take()
-                statements.append(Text(at=token.at, text=token.text))
-            elif token.kind == "end":
-                break
-            elif token.text == "{{":
-                statements.append(self.output())
-            elif any(self.at_name(ending, 1) for ending in endings):
-                break
-            else:
-                statements.append(self.statement())
-        self.depth -= 1
-        if endings and self.token.kind == "end":
-            raise self.error(f"expected {{% {endings[-1]} %}}, found the end of the template")
-        return tuple(statements)
-
-    def enter(self) -> None:
-        """Go one level of nesting deeper."""
-        self.depth += 1
-        if self.depth > MAX_NESTING:
-            raise too_deep("the template")
-
-    def close(self, text: str = "%}") -> None:
-        """Read the end of a tag."""
-        if self.token.kind != "close" or not self.token.text.endswith(text):
-            raise self.error(f"expected {text!r}, found {self.found()}")
-        self.take()
-
-    def end(self, name: str) -> None:
-        """Read ``{% name %}``, which `block` has seen."""
-        self.take()
-        assert self.token.text == name
-        self.take()
-        self.close()
-
-    def output(self) -> Output:
-        """Read ``{{ value }}``."""
-        at, before = self.take().at, self.nodes
-        value = self.expression()
-        self.close("}}")
-        return Output(at=at, value=value, weight=self.nodes - before + 1)
-
-    def statement(self) -> Statement:
-        """Read one statement."""
-        at = self.take().at
-        if self.token.kind != "name":
-            raise self.error(f"expected the name of a statement, found {self.found()}")
-        read = self._statements.get(self.token.text)
-        if read is None:
-            raise self.error(f"unknown statement {self.token.text!r}")
-        self.take()
-        return read(at)
-
-    def if_(self, at: int) -> If:
-        """Read ``condition %} … {% elif … %} … {% else %} … {% endif %}``."""
-        before = self.nodes
-        branches: list[tuple[Node | None, Block]] = []
-        weight = 0
-        while True:
-            condition = self.expression()
-            weight += self.nodes - before + 1
-            self.close()
-            branches.append((condition, self.block(("elif", "else", "endif"))))
-            before = self.nodes
-            if not self.at_name("elif", 1):
-                break
-            self.position += 2
-        if self.at_name("else", 1):
-            self.end("else")
-            branches.append((None, self.block(("endif",))))
-        self.end("endif")
-        return If(at=at, branches=tuple(branches), weight=weight)
-
-    def for_(self, at: int) -> For:
-        """Read ``target in items if condition %} … {% else %} … {% endfor %}``."""
-        before = self.nodes
-        target = self.target()
-        if not self.accept_name("in"):
-            raise self.error(f"expected 'in', found {self.found()}")
-        items, condition = self.expression(), None
-        if isinstance(items, Choice) and len(items.arms) == 1 and items.otherwise is None:
-            condition, items = items.arms[0]
-        weight = self.nodes - before + 1
-        self.close()
-        body = self.block(("else", "endfor"))
-        otherwise: Block = ()
-        if self.at_name("else", 1):
-            self.end("else")
-            otherwise = self.block(("endfor",))
-        self.end("endfor")
-        return For(
-            at=at, target=target, items=items, condition=condition, body=body, otherwise=otherwise, weight=weight
-        )
-
-    def target(self) -> Node:
-        """Read ``a`` or ``a, b`` or ``(a, b)`` in front of ``in``."""
-        at = self.token.at
-        items = [self.primary()]
-        while self.accept(","):
-            items.append(self.primary())
-        node = items[0] if len(items) == 1 else ListOf(at=at, items=tuple(items), is_tuple=True)
-        if not isinstance(node, Name) and not (isinstance(node, ListOf) and node.is_tuple):
-            raise self.error("expected a name, or names with commas between", at)
-        return node
-
-    def set_(self, at: int) -> Set:
-        """Read ``target = value``, or ``target %} … {% endset %}``."""
-        before = self.nodes
-        target, value = self.sequence(), None
-        body: Block = ()
-        if self.accept("="):
-            value = self.sequence()
-            self.close()
-        else:
-            self.close()
-            body = self.block(("endset",))
-            self.end("endset")
-        return Set(at=at, target=target, value=value, body=body, weight=self.nodes - before + 1)
-
-    def macro(self, at: int) -> Macro:
-        """Read ``name(parameters) %} … {% endmacro %}``."""
-        name = self.bare_name("a macro")
-        parameters = self.parameters()
-        self.close()
-        body = self.block(("endmacro",))
-        self.end("endmacro")
-        return Macro(at=at, name=name, parameters=parameters, body=body)
-
-    def parameters(self) -> Parameters:
-        """Read the parameters of a macro or of a call block."""
-        at = self.token.at
-        names: list[str] = []
-        defaults: list[Node | None] = []
-        for form, name, value in self.arguments().entries:
-            default = value if form == "=" else None
-            if form == "" and isinstance(value, Name):
-                name = value.name  # noqa: PLW2901 - a bare parameter is parsed as an argument
-            if not name or name in names:
-                raise self.error("expected names that differ as parameters", at)
-            names.append(name)
-            defaults.append(default)
-        return Parameters(names=tuple(names), defaults=tuple(defaults))
-
-    def call_block(self, at: int) -> CallBlock:
-        """Read ``(parameters) name(arguments) %} … {% endcall %}``."""
-        before = self.nodes
-        parameters = self.parameters() if self.at_operator("(") else Parameters(names=(), defaults=())
-        callee_at = self.token.at
-        callee = Name(at=callee_at, name=self.bare_name("a macro"))
-        arguments = self.arguments()
-        weight = self.nodes - before + 1
-        self.close()
-        body = self.block(("endcall",))
-        self.end("endcall")
-        return CallBlock(at=at, parameters=parameters, callee=callee, arguments=arguments, body=body, weight=weight)
-
-    def filter_block(self, at: int) -> FilterBlock:
-        """Read ``name(arguments) %} … {% endfilter %}``."""
-        before = self.nodes
-        name = self.bare_name("a filter")
-        arguments = self.arguments() if self.at_operator("(") else None
-        weight = self.nodes - before + 1
-        self.close()
-        body = self.block(("endfilter",))
-        self.end("endfilter")
-        return FilterBlock(at=at, name=name, arguments=arguments, body=body, weight=weight)
-
-    def jump(self, at: int) -> Jump:
-        """Read the end of ``{% break %}`` or ``{% continue %}``."""
-        leave = self.tokens[self.position - 1].text == "break"
-        self.close()
-        return Jump(at=at, leave=leave)

@@ -12,7 +12,7 @@ from webgpu_kernels.language.limits import Meter, swap_meter
 from webgpu_kernels.language.namespaces import TEMPLATE_FUNCTIONS
 from webgpu_kernels.language.rendering import JUMPS, Action, Fragment, Rendering, Scope
 from webgpu_kernels.language.source import TemplateSource, read_source
-from webgpu_kernels.language.statements import StatementParser
+from webgpu_kernels.language.statement_parser import StatementParser
 from webgpu_kernels.language.text import whole_characters
 from webgpu_kernels.language.values import Value, host_value
 

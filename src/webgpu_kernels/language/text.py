@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import json
 import math
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from webgpu_kernels.errors import EvaluationError
 from webgpu_kernels.language.limits import MAX_NESTING, check_chars, spend, too_deep
@@ -167,8 +166,7 @@ def printed_text(value: Value) -> str:
     return string_text(value)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class JsonStyle:
+class JsonStyle(NamedTuple):
     """How to write JSON.
 
     Attributes:
