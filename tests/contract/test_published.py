@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
+from published_packages import SHARED, published_folder
 
-from webgpu_kernels.contract import Manifest, Pass, open_package
-from webgpu_kernels.errors import ManifestError
+from webgpu_kernels.contract import Manifest, Pass, ViewAlias, open_package, verify
 
-SHARED = Path(__file__).resolve().parents[3] / "shared"
 ADD = SHARED / "published" / "ai.onnx.Add"
+IDENTITY = SHARED / "published" / "ai.onnx.Identity"
+GATHER_BLOCK_QUANTIZED = SHARED / "seeds" / "com.microsoft.GatherBlockQuantized"
 SKIP_GROUP_NORM = SHARED / "seeds" / "com.microsoft.SkipGroupNorm"
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 pytestmark = pytest.mark.skipif(not SHARED.is_dir(), reason="the published manifests are not beside the repository")
 
@@ -76,8 +80,61 @@ def test_skip_group_norm_binds_what_its_handles_say() -> None:
     assert [b.name for b in third.bindings] == ["src", "gamma", "beta", "stats", "Y"]
 
 
-@pytest.mark.parametrize("name", ["published/ai.onnx.Identity", "seeds/com.microsoft.GatherBlockQuantized"])
-def test_the_older_dialect_is_told_apart(name: str) -> None:
-    """Its manifests are refused with what replaced each key."""
-    with pytest.raises(ManifestError, match=r"a list of ports is the older dialect, spec 1\.0"):
-        load(SHARED / name)
+def test_identity_loads() -> None:
+    """The older dialect: its metadata says so, and calls name its arguments."""
+    manifest = load(IDENTITY)
+    assert (manifest.op_id, manifest.since_version) == ("ai.onnx.Identity", 16)
+    assert [(port.name, port.semantic) for port in manifest.inputs.values()] == [("x", "input")]
+    assert [(port.name, port.semantic) for port in manifest.outputs.values()] == [("y", "output")]
+    assert [(variant.id, variant.priority) for variant in manifest.variants] == [("copy_vec4", 20), ("copy", 0)]
+    assert manifest.tunables["WORKGROUP_SIZE"].default == 256
+    (vectors,) = passes(manifest, 0)
+    assert [(b.name, b.target, b.access, b.length) for b in vectors.bindings] == [
+        ("src", "x", "read-only-storage", "$COPY_VEC4_LEN"),
+        ("dst", "y", "storage", "$COPY_VEC4_LEN"),
+    ]
+    assert vectors.view_aliases == (ViewAlias(input="x", output="y"),)
+
+
+def test_gather_block_quantized_loads() -> None:
+    """The older dialect, told by its shape: six variants, each with the set of bindings that it names."""
+    manifest = load(GATHER_BLOCK_QUANTIZED)
+    assert list(manifest.inputs) == ["dataT", "indicesT", "scalesT", "zeroPointsT"]
+    assert manifest.inputs["zeroPointsT"].optional
+    assert (manifest.inputs["indicesT"].storage, manifest.inputs["indicesT"].narrowing) == ("uint32", "checked")
+    assert manifest.attributes["bits"].values == (4, 8)
+    assert str(manifest.attributes["bits"].description).startswith("Bits per quantized value.")
+    assert {
+        variant.id: [b.name for b in passes(manifest, i)[0].bindings] for i, variant in enumerate(manifest.variants)
+    } == {
+        "q8_no_zero_vec4": ["data", "indices", "scales", "output", "params"],
+        "q4_no_zero_pair": ["data", "indices", "scales", "output", "params"],
+        "q4_zero_pair": ["data", "indices", "scales", "zero_points", "output", "params"],
+        "q8_zero_vec4": ["data", "indices", "scales", "zero_points", "output", "params"],
+        "q8_no_zero_tail4": ["data", "indices", "scales", "output", "params"],
+        "q8_zero_tail4": ["data", "indices", "scales", "zero_points", "output", "params"],
+    }
+
+
+def test_the_digest_of_identitys_manifest_verifies() -> None:
+    """Byte for byte as it was published; the id follows from the table of digests, and the rest is not here."""
+    report = verify(open_package(IDENTITY))
+    assert report.names("ok") == ("manifest.json",)
+    assert report.names("absent") == (
+        "bench.json",
+        "datamove-elementwise-copy.wgsl.jinja",
+        "datamove-flat-copy.wgsl.jinja",
+        "test.json",
+    )
+    assert report.stated_id == report.computed_id == "_ai_onnx_identity_webgpu_ead6cd9"
+    assert report.id_ok
+    assert not report.ok
+
+
+def test_templates_of_ours_beside_identitys_manifest_differ(tmp_path: Path) -> None:
+    """They bear the published names and not the published bytes."""
+    report = verify(open_package(published_folder("ai.onnx.Identity", tmp_path)))
+    assert report.names("ok") == ("manifest.json",)
+    assert report.names("absent") == ("bench.json", "test.json")
+    assert report.names("differs") == ("datamove-elementwise-copy.wgsl.jinja", "datamove-flat-copy.wgsl.jinja")
+    assert report.names("unlisted") == ()

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from webgpu_kernels.contract.derive import derived_at, derived_fault
 from webgpu_kernels.contract.fields import Fields
-from webgpu_kernels.contract.formulas import clauses, formula
+from webgpu_kernels.contract.formulas import ONE, clauses, formula
 from webgpu_kernels.contract.model import Derived
 from webgpu_kernels.contract.passes import read_shader
 from webgpu_kernels.contract.words import name_fault
@@ -173,6 +173,23 @@ def read_floors(node: Node | None, names: Names) -> tuple[Expression, ...]:
         return ()
     floors = [node] if isinstance(node.value, str) else node.entries("clauses", least=1)
     texts = [floor for floor in floors if floor.string() is not None]
-    for floor in texts:
-        formula(floor, names)
-    return tuple(formula(floor.replaced(f"not ({floor.value})", floor.note), names) for floor in texts)
+    return tuple(composed(floor, "not ({})", (formula(floor, names),), names) for floor in texts)
+
+
+def composed(node: Node, template: str, parts: tuple[Expression, ...], names: Names) -> Expression:
+    """Compile a formula that is made of others.
+
+    Args:
+        node: where it stands.
+        template: its text, a pair of braces for each part.
+        parts: compiled already, and reported where they are wrong.
+        names: what it may use.
+
+    Returns:
+        The formula; the constant 1 where a part is wrong.
+
+    Source: FORMAT section 12.
+    """
+    if any(names.unknown(part.names) for part in parts):
+        return ONE
+    return formula(node.replaced(template.format(*(part.source for part in parts)), node.note), names)

@@ -85,7 +85,7 @@ def read_signature(fields: Fields, types: TypeConstraints, names: Names) -> Sign
         side: [_read_port(entry, chosen.get((side, role)), types, names) for role, entry in listed.items()]
         for side, listed in roles.items()
     }
-    _check_names(ports, roles, scalars)
+    _check_names(tensors, roles, chosen, scalars)
     return Signature(
         inputs=MappingProxyType({port.name: port for port in ports["input"]}),
         outputs=MappingProxyType({port.name: port for port in ports["output"]}),
@@ -146,9 +146,9 @@ def _match(tensors: list[_Tensor], roles: Mapping[Side, Mapping[str, _Declared]]
         sides = [side for side in _SIDES if tensor.semantic in roles[side] and tensor.side in {None, side}]
         if not sides:
             known = [role for side in _SIDES if tensor.side in {None, side} for role in roles[side]]
-            what = f"{tensor.side or 'port'}s"
-            hint = alternatives(tensor.semantic, known, what=f"{what} by role")
-            tensor.fields.node.at("semantic", None).fail(f"{tensor.semantic!r} is the role of no {what[:-1]}: {hint}")
+            what = tensor.side or "port"
+            hint = alternatives(tensor.semantic, known, what=f"roles of {what}s")
+            tensor.fields.node.at("semantic", None).fail(f"{tensor.semantic!r} is the role of no {what}: {hint}")
             continue
         place = sides[0], tensor.semantic
         if place in chosen:
@@ -217,14 +217,16 @@ def _check_storage(port: Port, declared: _Declared, argument: Fields | None, typ
 
 
 def _check_names(
-    ports: Mapping[Side, list[Port]], roles: Mapping[Side, Mapping[str, _Declared]], scalars: Mapping[str, ScalarArg]
+    tensors: list[_Tensor],
+    roles: Mapping[Side, Mapping[str, _Declared]],
+    chosen: Collection[tuple[Side, str]],
+    scalars: Collection[str],
 ) -> None:
     """Report ports without an argument whose role is another's name in calls."""
-    taken = dict.fromkeys(scalars)
+    taken = {*scalars, *(tensor.name for tensor in tensors)}
     for side in _SIDES:
-        for port in ports[side]:
-            if port.name in taken:
-                roles[side][port.semantic].fields.node.fail(
-                    f"is called {port.name!r} in calls, as another argument is: give it one of its own in 'args'"
+        for role, port in roles[side].items():
+            if role in taken and (side, role) not in chosen:
+                port.fields.node.fail(
+                    f"is called {role!r} in calls, as another argument is: give it one of its own in 'args'"
                 )
-            taken[port.name] = None

@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Final
 
 from webgpu_kernels.contract.bindings import Place
 from webgpu_kernels.contract.fields import Fields
-from webgpu_kernels.contract.formulas import formula, number_or_text
+from webgpu_kernels.contract.formulas import number_or_text
 from webgpu_kernels.contract.model import Variant
 from webgpu_kernels.contract.older.attributes import read_tunables
 from webgpu_kernels.contract.older.bindings import read_bindings
 from webgpu_kernels.contract.older.levels import (
     LEVEL_KEYS,
     SOURCE,
+    composed,
     derived_here,
     read_clauses,
     read_floors,
@@ -55,7 +56,6 @@ _VARIANT_KEYS: Final = tuple(
     dict.fromkeys((*VARIANT_KEYS, *REQUIRES_KEYS, *LEVEL_KEYS, "selectAbove", "tunableDescriptions", "bindings"))
 )
 _PASS_KEYS: Final = tuple(dict.fromkeys((*PASS_KEYS, SOURCE, *LEVEL_KEYS)))
-_GRID_LIMIT: Final = 65_535
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -152,5 +152,4 @@ def _read_dispatch(node: Node, names: Names) -> Dispatch:
     if elements is None or size is None:
         return compose_dispatch("grid", {})
     parts = number_or_text(elements, names, least=0), number_or_text(size, names, least=1)
-    text = "min(ceilDiv(({}), ({})), {})".format(*(part.source for part in parts), _GRID_LIMIT)
-    return compose_dispatch("grid", {"x": formula(node.replaced(text, node.note), names)})
+    return compose_dispatch("grid", {"x": composed(node, "min(ceilDiv(({}), ({})), 65535)", parts, names)})
