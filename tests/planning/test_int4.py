@@ -24,7 +24,7 @@ ROWS = TensorSpec((1,), "int64")
 def test_an_array_of_half_bytes_has_its_dtype(dtype: str) -> None:
     """ml_dtypes' arrays describe themselves, by name and by dtype."""
     array = np.zeros((4, 8), getattr(ml_dtypes, dtype))
-    assert spec_of(array, "x") == TensorSpec((4, 8), dtype) == TensorSpec((4, 8), array.dtype)  # type: ignore[arg-type]
+    assert spec_of(array, "x") == TensorSpec((4, 8), dtype) == TensorSpec((4, 8), array.dtype)
     assert str(TensorSpec((4, 8), dtype)) == f"{dtype}[4, 8]"
 
 
