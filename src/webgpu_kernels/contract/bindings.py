@@ -7,7 +7,7 @@ are read once and resolved again for each pass, as intermediates and derived nam
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from webgpu_kernels.contract.dtypes import wgsl_scalar
 from webgpu_kernels.contract.entries import read_entry
@@ -27,8 +27,7 @@ if TYPE_CHECKING:
     from webgpu_kernels.language import Expression
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Contract:
+class Contract(NamedTuple):
     """What bindings may refer to that is the same for every variant.
 
     Attributes:

@@ -6,9 +6,8 @@ metadata.json is not covered by a digest of its own: whoever trusts the digests 
 from __future__ import annotations
 
 import base64
-import hashlib
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias
 
 from webgpu_kernels.contract.files import read_file
 from webgpu_kernels.contract.metadata import METADATA
@@ -25,8 +24,7 @@ FileStatus: TypeAlias = Literal["ok", "absent", "differs", "unlisted"]
 _ID_DIGITS: Final = 7
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FileCheck:
+class FileCheck(NamedTuple):
     """One file of a package against its digest.
 
     Attributes:
@@ -90,7 +88,13 @@ def file_digest(content: bytes) -> str:
 
     Source: FORMAT section 1 (``digest``).
     """
-    return base64.b64encode(hashlib.sha256(content).digest()).decode("ascii")
+    return base64.b64encode(_sha256(content)).decode("ascii")
+
+
+def _sha256(content: bytes) -> bytes:
+    import hashlib  # noqa: PLC0415 - loads OpenSSL, and only a package that is verified needs it
+
+    return hashlib.sha256(content).digest()
 
 
 def package_id(name: str, digests: Mapping[str, str]) -> str:
@@ -108,7 +112,7 @@ def package_id(name: str, digests: Mapping[str, str]) -> str:
     # JavaScript sorts texts by their UTF-16 units.
     names = sorted(digests, key=lambda file: file.encode("utf-16-be", "surrogatepass"))
     table = "".join(f"{file}\0{digests[file]}\0" for file in names)
-    suffix = hashlib.sha256(table.encode()).hexdigest()[:_ID_DIGITS]
+    suffix = _sha256(table.encode()).hex()[:_ID_DIGITS]
     return f"_{name.replace('.', '_').lower()}_webgpu_{suffix}"
 
 

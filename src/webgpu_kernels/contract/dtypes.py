@@ -7,16 +7,14 @@ is the type that a shader sees: integers narrower than 32 bits and booleans are 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Dtype:
+class Dtype(NamedTuple):
     """What the format says of one logical dtype.
 
     Attributes:

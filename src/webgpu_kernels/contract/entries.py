@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, get_args
+from typing import TYPE_CHECKING, Final, NamedTuple, get_args
 
 from webgpu_kernels.contract.extensions import SPLIT_KEY
 from webgpu_kernels.contract.fields import Fields
@@ -17,8 +16,7 @@ _ENTRY_KEYS: Final = ("buffer", "name", "arg", "scratch", "elementType", "length
 _ACCESS: Final[tuple[BufferAccess, ...]] = get_args(BufferAccess)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Entry:
+class Entry(NamedTuple):
     """One binding entry as it is written.
 
     Attributes:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from webgpu_kernels.contract.cursor import show
 from webgpu_kernels.contract.fields import Fields
@@ -34,8 +34,7 @@ class _Budget:
     values: int = MAX_VALUES
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Case:
+class _Case(NamedTuple):
     label: str
     record: Record
 

@@ -1,14 +1,15 @@
 """The manifest as everything after the reader sees it: frozen, complete, one form for every dialect.
 
 Defaults are applied, families expanded, binding handles resolved, and every formula is a compiled ``Expression``.
-Keys of caches (``Manifest``, ``Variant``, ``Pass``, ``RepeatGroup``) compare by identity, the others by value.
+Keys of caches (``Manifest``, ``Variant``, ``Pass``, ``RepeatGroup``) compare by identity, the others by value. Most of
+those are named tuples: defining one takes a fifth of what a dataclass takes, and all are defined on every import.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
-from typing import TYPE_CHECKING, Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -33,8 +34,7 @@ class Unset(Enum):
 UNSET: Final = Unset.UNSET
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PortRange:
+class PortRange(NamedTuple):
     """The least and the greatest value of an input's elements, and what they are, in words, for messages."""
 
     least: Expression
@@ -42,8 +42,7 @@ class PortRange:
     what: str | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Port:
+class Port(NamedTuple):
     """One input or output tensor of the contract.
 
     Attributes:
@@ -75,8 +74,7 @@ class Port:
     value_range: PortRange | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ScalarArg:
+class ScalarArg(NamedTuple):
     """One scalar argument that is not an attribute; ``one_of`` lists a string argument's allowed values."""
 
     name: str
@@ -106,8 +104,7 @@ class Attribute:
     description: str | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Tunable:
+class Tunable(NamedTuple):
     """One knob of the implementation: results do not depend on it, speed does."""
 
     name: str
@@ -115,16 +112,14 @@ class Tunable:
     description: str | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Derived:
+class Derived(NamedTuple):
     """One derived name and the formula of its value."""
 
     name: str
     expression: Expression
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Intermediate:
+class Intermediate(NamedTuple):
     """One scratch buffer of a variant: numel(shape) elements of a storage dtype."""
 
     id: str
@@ -133,8 +128,7 @@ class Intermediate:
     zero_init: bool
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StructField:
+class StructField(NamedTuple):
     """One 32-bit word of a uniform: ``value``, else the scalar argument of its name, else ``default``."""
 
     name: str
@@ -145,16 +139,14 @@ class StructField:
     default: float | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Struct:
+class Struct(NamedTuple):
     """The uniform's WGSL struct, without the padding that the runtime appends."""
 
     name: str
     fields: tuple[StructField, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Binding:
+class Binding(NamedTuple):
     """One ``@group(0) @binding(i)`` of a pass; i is its position.
 
     Attributes:
@@ -179,8 +171,7 @@ class Binding:
     split: Expression | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Dispatch:
+class Dispatch(NamedTuple):
     """How many workgroups run.
 
     Attributes:
@@ -199,8 +190,7 @@ class Dispatch:
     workgroups: Expression
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ViewAlias:
+class ViewAlias(NamedTuple):
     """An input port and an output port: where both are the same buffer range, the pass need not run."""
 
     input: str

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final, Literal
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 from webgpu_kernels.contract.bindings import read_bindings
 from webgpu_kernels.contract.derive import derived_at, read_derive
@@ -46,8 +46,7 @@ _FORMS: Final[Mapping[DispatchForm, tuple[str, ...]]] = {
 _WIDTHS: Final = (4, 8, 16, 32, 64, 128)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PassForm:
+class PassForm(NamedTuple):
     """How a dialect writes a pass: its keys, and what reads it, given its id and the place that it stands in."""
 
     keys: tuple[str, ...]

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from webgpu_kernels.contract.attributes import read_tunables
 from webgpu_kernels.contract.bindings import Contract, Place
@@ -42,8 +41,7 @@ _INTERMEDIATE_KEYS: Final = ("id", "dtype", "shape", "zeroInit")
 SCRATCH_DTYPES: Final = tuple(dtype for dtype in LOGICAL_DTYPES if dtype != "int64")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Outer:
+class Outer(NamedTuple):
     """What the manifest gives to every variant.
 
     Attributes:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from itertools import islice
 from typing import TYPE_CHECKING, Final
@@ -100,6 +99,8 @@ def closest(name: str, known: Iterable[str]) -> str | None:
 
     Source: DESIGN, errors say what to do.
     """
+    import difflib  # noqa: PLC0415 - only a message needs it
+
     # Comparing is slow, and a hostile document could ask for much of it.
     some = tuple(islice(known, _MAX_COMPARED)) if len(name) <= _MAX_COMPARED else ()
     matches = difflib.get_close_matches(name, some, n=1, cutoff=0.7)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from webgpu_kernels.device.binding import BindingCache, BoundSet, Dispatch, Segment
 from webgpu_kernels.device.seam import COPY_DST, UNIFORM, Wgpu
@@ -22,8 +21,7 @@ if TYPE_CHECKING:
 _UNIFORM_ALIGNMENT: Final = 256
 
 
-@dataclass(frozen=True, slots=True)
-class Range:
+class Range(NamedTuple):
     """Bytes of a buffer."""
 
     buffer: Wgpu

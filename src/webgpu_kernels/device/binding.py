@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import weakref
 from collections import OrderedDict
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -21,8 +20,7 @@ Dispatch = tuple["Wgpu", "Wgpu", int, int, int]
 """Pipeline, bind group, workgroups along x, y, z."""
 
 
-@dataclass(frozen=True, slots=True)
-class Segment:
+class Segment(NamedTuple):
     """What goes into one compute pass.
 
     Attributes:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, NamedTuple, Self
 
 from webgpu_kernels.device.adapters import AdapterInfo, adapters, choose_adapter, open_device
 from webgpu_kernels.device.batch import Batch
@@ -31,8 +30,7 @@ if TYPE_CHECKING:
     from webgpu_kernels.planning.spec import TensorSpec
 
 
-@dataclass(frozen=True, slots=True)
-class _Existing:
+class _Existing(NamedTuple):
     """A device that somebody else opened and will destroy."""
 
     wgpu_device: Wgpu

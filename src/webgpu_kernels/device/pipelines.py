@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from webgpu_kernels.device.failures import is_lost, is_out_of_memory
 from webgpu_kernels.device.seam import COMPUTE_STAGE, Wgpu
@@ -25,8 +24,7 @@ Layout = tuple[tuple[str, int], ...]
 """Access and least size of each binding."""
 
 
-@dataclass(frozen=True, slots=True)
-class Pipeline:
+class Pipeline(NamedTuple):
     """A compiled shader and the layout of its bind group."""
 
     pipeline: Wgpu

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from webgpu_kernels.device.wgsl_constants import ConstantExpression, NotUnderstoodError
 from webgpu_kernels.device.wgsl_text import Tokens, tokenize
@@ -26,8 +26,7 @@ _STORAGE_ALIGNMENT: Final = 16
 _SIZE_LIMITS: Final = ("maxComputeWorkgroupSizeX", "maxComputeWorkgroupSizeY", "maxComputeWorkgroupSizeZ")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WorkgroupNeeds:
+class WorkgroupNeeds(NamedTuple):
     """What one workgroup of a shader takes.
 
     Attributes:
@@ -44,8 +43,7 @@ class WorkgroupNeeds:
         return self.size[0] * self.size[1] * self.size[2]
 
 
-@dataclass(frozen=True, slots=True)
-class _Layout:
+class _Layout(NamedTuple):
     size: int
     align: int
 

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from statistics import median
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
@@ -25,8 +23,7 @@ MAX_QUERIES: Final = 4096
 _BYTES: Final = 8
 
 
-@dataclass(frozen=True, slots=True)
-class _Queries:
+class _Queries(NamedTuple):
     """A query set and the buffers that its timestamps pass through."""
 
     query_set: Wgpu
@@ -76,7 +73,7 @@ def medians(times: Mapping[str, tuple[int, ...]]) -> Mapping[str, int]:
 
     Source: none.
     """
-    return MappingProxyType({name: int(median(runs)) for name, runs in times.items()})
+    return MappingProxyType({name: int(np.median(runs)) for name, runs in times.items()})
 
 
 def _make_queries(device: Device, count: int) -> _Queries:

@@ -7,7 +7,7 @@ doubles host memory, is slow, and loses the device where memory runs out inside 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
@@ -32,8 +32,7 @@ _SMALLEST_STAGING: Final = 4096
 _WAIT_SECONDS: Final = 0.25
 
 
-@dataclass(frozen=True, slots=True)
-class Source:
+class Source(NamedTuple):
     """What a read copies: memory, what lies in it, and the flat array to decode it into."""
 
     allocation: Allocation
@@ -56,8 +55,7 @@ class Piece:
         return _bytes(self.count, encoded_bits(self.source.spec))
 
 
-@dataclass(frozen=True, slots=True)
-class Copied:
+class Copied(NamedTuple):
     """Pieces on their way into one staging buffer."""
 
     staging: Wgpu

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from webgpu_kernels.errors import (
     AttributeValueError,
@@ -31,8 +30,7 @@ _LIMIT = re.compile(r"\bdevice\.limits\.(\w+)")
 _MAX_SHOWN = 6
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Failure:
+class Failure(NamedTuple):
     """The condition that decided.
 
     Attributes:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from webgpu_kernels.contract import Pass, RepeatGroup, stored_bytes
 from webgpu_kernels.errors import LanguageError, PlanError
@@ -26,8 +26,7 @@ MAX_REPEATS = 65_535
 MAX_PASSES = 131_072
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PlannedIntermediate:
+class PlannedIntermediate(NamedTuple):
     """One scratch buffer.
 
     Attributes:

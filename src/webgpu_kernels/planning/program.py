@@ -6,7 +6,7 @@ This is the seam between planning and execution: WGSL, layouts, uniform bytes, g
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 if TYPE_CHECKING:
     from webgpu_kernels.contract import Narrowing
@@ -15,8 +15,7 @@ Access = Literal["uniform", "read-only-storage", "storage"]
 Source = Literal["tensor", "scratch", "uniform"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Slot:
+class Slot(NamedTuple):
     """One ``@group(0) @binding(i)`` of a pass; i is its position in ``ProgramPass.slots``.
 
     Attributes:
@@ -63,8 +62,7 @@ class ProgramPass:
     view_aliases: tuple[tuple[str, str], ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Scratch:
+class Scratch(NamedTuple):
     """One intermediate buffer.
 
     Attributes:
@@ -78,8 +76,7 @@ class Scratch:
     zero_init: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ValueRange:
+class ValueRange(NamedTuple):
     """What the elements of a host array must lie in, both bounds included, and what they are, in words or None."""
 
     least: int

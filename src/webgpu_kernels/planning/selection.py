@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from webgpu_kernels.errors import LanguageError
 from webgpu_kernels.planning.attributes import unknown_name
@@ -21,8 +20,7 @@ if TYPE_CHECKING:
 RejectionKind = Literal["requires", "bufferBudget", "whenError", "whenFailed", "superseded", "demoteError"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Candidate:
+class Candidate(NamedTuple):
     """What became of one variant.
 
     Attributes:
@@ -42,8 +40,7 @@ class Candidate:
     clause: Expression | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Selection:
+class Selection(NamedTuple):
     """The outcome for a request.
 
     Attributes:

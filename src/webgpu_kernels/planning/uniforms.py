@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import math
 import struct
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from webgpu_kernels.errors import LanguageError, PlanError
 from webgpu_kernels.planning.scope import Scope, evaluate_in
@@ -19,8 +18,7 @@ _F32_MAX = 3.4028234663852886e38
 _FIELDS_A_ROW = 4
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PlannedStruct:
+class PlannedStruct(NamedTuple):
     """A uniform's layout and contents.
 
     Attributes:

@@ -6,8 +6,7 @@ becomes one more derived name that holds them all: what comes after the reader n
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from webgpu_kernels.contract.derive import derived_at, derived_fault
 from webgpu_kernels.contract.fields import Fields
@@ -29,8 +28,7 @@ SOURCE: Final = "source"
 LEVEL_KEYS: Final = (CONSTANTS, "derive")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Level:
+class Level(NamedTuple):
     """The formulas of one level.
 
     Attributes:

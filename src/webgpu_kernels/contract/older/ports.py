@@ -6,9 +6,8 @@ that role has the name in calls and in ``present``, and says how the tensor is s
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias
 
 from webgpu_kernels.contract.dtypes import LOGICAL_DTYPES, storages_of
 from webgpu_kernels.contract.fields import Fields
@@ -33,8 +32,7 @@ _SCALAR_KEYS: Final = (*SCALAR_KEYS, "semantic", "role")
 _SIDES: Final[tuple[Side, ...]] = ("input", "output")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Signature:
+class Signature(NamedTuple):
     """What callers see: tensors by the names of calls, and scalar arguments."""
 
     inputs: Mapping[str, Port]
@@ -42,8 +40,7 @@ class Signature:
     args: Mapping[str, ScalarArg]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Tensor:
+class _Tensor(NamedTuple):
     """One argument of kind ``tensor``; ``side`` is None where it does not say."""
 
     name: str
@@ -52,8 +49,7 @@ class _Tensor:
     fields: Fields
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Declared:
+class _Declared(NamedTuple):
     """One port of ``inputs`` or ``outputs``."""
 
     role: str

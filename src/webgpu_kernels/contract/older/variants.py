@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from webgpu_kernels.contract.bindings import Place
 from webgpu_kernels.contract.fields import Fields
@@ -58,8 +58,7 @@ _VARIANT_KEYS: Final = tuple(
 _PASS_KEYS: Final = tuple(dict.fromkeys((*PASS_KEYS, SOURCE, *LEVEL_KEYS)))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Outer:
+class Outer(NamedTuple):
     """What the manifest gives to every variant.
 
     Attributes:
@@ -77,8 +76,7 @@ class Outer:
     sets: Sets
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Inside:
+class _Inside(NamedTuple):
     """What a variant gives to its passes: formulas, binding sets, and bindings for passes that have none."""
 
     level: Level
