@@ -10,8 +10,10 @@ VENV_PYTHON := .venv/bin/python
 
 # A caller's own paths must not shadow the environment that set-up made.
 unexport PYTHONPATH PYTHONHOME VIRTUAL_ENV
-# Tests that need Node keep npm's cache in the clone, too.
+# What tests run keeps its caches in the clone, too, and tells nobody.
 export npm_config_cache := $(CURDIR)/.setup/npm
+export XDG_CACHE_HOME := $(CURDIR)/.setup/cache
+export ORT_DISABLE_TELEMETRY := 1
 
 .PHONY: demo test check lint setup test-all-pythons picture clean
 

@@ -79,8 +79,8 @@ def main() -> None:
     print_row(
         "more than an empty interpreter", statistics.median(loaded) - statistics.median(base), min(loaded) - min(base)
     )
-    print(f"\n{f'first call, stage by stage, {FIRST_CALLS} processes':<48}{'median':>12}{'fastest':>12}")
-    for name, stage in zip(STAGES, zip(*(stages() for _ in range(FIRST_CALLS)), strict=True), strict=True):
+    print(f"\n{f'first call, stage by stage, {min(starts, FIRST_CALLS)} processes':<48}{'median':>12}{'fastest':>12}")
+    for name, stage in zip(STAGES, zip(*(stages() for _ in range(min(starts, FIRST_CALLS))), strict=True), strict=True):
         print_row(name, statistics.median(stage), min(stage))
 
 
