@@ -191,6 +191,13 @@ def test_the_constant_cannot_be_derived() -> None:
     assert read_manifest(scale_manifest(derive=derive)).derive[0].name == "SPLIT_WINDOW_BYTES"
 
 
+def test_a_misprint_of_the_constant_is_recognised() -> None:
+    """Like that of any other name."""
+    assert defects(scale_manifest(extensions=["split"], derive={"parts": "SPLIT_WINDOW_BYTE // 4"})) == [
+        "derive.parts: uses the unknown name 'SPLIT_WINDOW_BYTE': did you mean 'SPLIT_WINDOW_BYTES'?"
+    ]
+
+
 def test_a_type_variable_may_be_called_int4_where_that_is_no_dtype() -> None:
     """Published packages read as before."""
     constraints = {"int4": ["float32"]}

@@ -116,7 +116,7 @@ class Names:
             return f"{start}: it is derived at {self._hidden[name].path}, which does not reach here"
         if name == SPLIT_WINDOW:
             return f"{start}: {undeclared('split')}"
-        if close := closest(name, (*self.derived(), *NAMESPACES, *FUNCTIONS)):
+        if close := closest(name, (*self.derived(), *self.constants, *NAMESPACES, *FUNCTIONS)):
             return f"{start}: did you mean {close!r}?"
         return f"{start}: there are derived names, {', '.join(NAMESPACES)} and functions"
 
