@@ -1,0 +1,9 @@
+"""What holds for every test."""
+
+from __future__ import annotations
+
+from hypothesis import settings
+
+# Speed is measured in benchmarks: a loaded machine must not fail a law.
+settings.register_profile("untimed", deadline=None)
+settings.load_profile("untimed")
