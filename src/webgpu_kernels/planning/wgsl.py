@@ -94,7 +94,7 @@ def check_opaque_int64(text: str, names: Iterable[str], where: str) -> None:
 
     Source: FORMAT, section 6.
     """
-    names = tuple(names)
+    names = sorted(names)
     if not names:
         return
     code = without_comments(text)
