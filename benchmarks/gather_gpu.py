@@ -1,0 +1,233 @@
+"""GPU time of GatherBlockQuantized beside kernels that move the same bytes and compute nothing.
+
+    python benchmarks/gather_gpu.py [ROUNDS]
+
+Timestamp queries, medians. Indices and outputs rotate among sets, so that no cache holds what a run is about to write,
+and the GPU is kept busy up to the first timed run: between kernels its clock falls.
+"""
+
+from __future__ import annotations
+
+import itertools
+import statistics
+import sys
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import wgpu
+from machine import describe
+
+import webgpu_kernels as wk
+from webgpu_kernels.device.seam import timestamp_period_ns
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from webgpu_kernels.planning.program import ProgramPass, Slot
+
+ROUNDS = 25
+BUSY_NS = 40e6
+MOST_BUSY_RUNS = 4000
+ROTATED_BYTES = 128 << 20
+MOST_SETS = 16
+ROW = "{:<15}{:>5}{:>9}{:>13}{:>9}{:>9}{:>9}{:>10}{:>14}"
+USAGE = wgpu.BufferUsage.STORAGE | wgpu.BufferUsage.COPY_DST
+COPY = """
+@group(0) @binding(0) var<storage, read> table: array<u32>;
+@group(0) @binding(1) var<storage, read> indices: array<u32>;
+@group(0) @binding(2) var<storage, read_write> output: array<vec4<u32>>;
+
+fn word(at: u32) -> u32 {
+    return table[indices[at / STORES] * WORDS + at % STORES * WORDS / STORES];
+}
+
+@compute @workgroup_size(256)
+fn main(@builtin(workgroup_id) workgroup_id: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
+    let first = workgroup_id.x * 512u + lane;
+    let second = min(first + 256u, TOTAL - 1u);
+    let value = READ_FIRST;
+    let other = READ_SECOND;
+    if (first < TOTAL) {
+        output[first] = vec4<u32>(value);
+        output[second] = vec4<u32>(other);
+    }
+}
+"""
+
+
+class Case(NamedTuple):
+    """A table, and how many of its rows are looked up."""
+
+    rows: int
+    columns: int
+    indices: int
+    bits: int = 4
+    dtype: str = "float32"
+    zero_points: bool = True
+    block_size: int = 32
+
+
+class Work(NamedTuple):
+    """A compiled shader, its grid, and one bind group for each set of buffers."""
+
+    pipeline: Any
+    groups: Sequence[Any]
+    grid: tuple[int, int, int]
+
+
+CASES = (
+    Case(151936, 2048, 4096),
+    Case(151936, 2048, 4096, zero_points=False),
+    Case(151936, 2048, 4096, dtype="float16"),
+    Case(151936, 2048, 4096, bits=8),
+    Case(151936, 2048, 4096, bits=8, dtype="float16"),
+    Case(151936, 2048, 4096, bits=2),
+    Case(151936, 4096, 2048),
+    Case(151936, 8960, 1024, block_size=128),
+    Case(151936, 8960, 1024, block_size=128, dtype="float16"),
+    Case(151936, 1024, 4096),
+    Case(151936, 128, 4096),
+    Case(151936, 2048, 256),
+    Case(151936, 2048, 1),
+    Case(151936, 8960, 1, block_size=128),
+)
+
+
+def main() -> None:
+    """Print one line a case."""
+    rounds = int(sys.argv[1]) if len(sys.argv) > 1 else ROUNDS
+    device = wk.default_device()
+    print(describe(device.name))
+    print(ROW.format("table", "bits", "T2", "zero points", "indices", "µs", "copy µs", "write µs", "GB/s written"))
+    for case in CASES:
+        bench = Bench(device, case)
+        times = [bench.time(work, rounds) / 1e3 for work in (bench.kernel(), bench.copy(), bench.copy(reads=False))]
+        shown = [f"{time:.1f}" for time in times]
+        table, zero_points = f"{case.rows} x {case.columns}", "yes" if case.zero_points else "no"
+        rate = f"{bench.output_bytes / times[0] / 1e3:.0f}"
+        print(ROW.format(table, case.bits, case.dtype, zero_points, case.indices, *shown, rate))
+
+
+class Bench:
+    """Buffers of one case and the ways to fill its outputs.
+
+    Args:
+        device: where to run.
+        case: sizes and dtypes.
+    """
+
+    def __init__(self, device: wk.Device, case: Case) -> None:
+        self._gpu, self._case = device.wgpu_device, case
+        self.output_bytes = case.indices * case.columns * (4 if case.dtype == "float32" else 2)
+        lanes, blocks = 8 // case.bits, case.columns // case.block_size
+        specs = {
+            "data": wk.TensorSpec((case.rows, case.columns // lanes), "uint8"),
+            "indices": wk.TensorSpec((case.indices,), "int32"),
+            "scales": wk.TensorSpec((case.rows, blocks), case.dtype),
+        }
+        if case.zero_points:
+            specs["zero_points"] = wk.TensorSpec((case.rows, -(-blocks // lanes)), "uint8")
+        kernel = wk.get_kernel("com.microsoft.GatherBlockQuantized", device=device)
+        call = kernel.prepare(specs, attrs={"bits": case.bits, "block_size": case.block_size})
+        self._step: ProgramPass = call.program.passes[0]
+        sets = min(MOST_SETS, max(4, ROTATED_BYTES // self.output_bytes))
+        self._shared = {use.name: self._buffer(use.size_bytes) for use in call.program.inputs if use.name != "indices"}
+        draw = np.random.default_rng(0)
+        self._sets = [{"indices": self._indices(draw), "output": self._buffer(self.output_bytes)} for _ in range(sets)]
+
+    def kernel(self) -> Work:
+        """Return the kernel's own shader."""
+        slots = self._step.slots
+        return self._work(
+            self._step.wgsl, self._step.grid, [slot.access for slot in slots], [self._entries(slot) for slot in slots]
+        )
+
+    def copy(self, *, reads: bool = True) -> Work:
+        """Return a shader that writes the output, from as many bytes of the same rows if it reads at all."""
+        case = self._case
+        stores = case.columns * (4 if case.dtype == "float32" else 2) // 16
+        numbers = {"STORES": stores, "WORDS": case.columns * case.bits // 32, "TOTAL": stores * case.indices}
+        text = COPY
+        text = text.replace("READ_FIRST", "word(min(first, TOTAL - 1u))" if reads else "lane")
+        text = text.replace("READ_SECOND", "word(second)" if reads else "first")
+        for name, number in numbers.items():
+            text = text.replace(name, f"{number}u")
+        grid = (-(-numbers["TOTAL"] // 512), 1, 1)
+        data = self._whole(self._shared["data"])
+        # Past the largest binding a read returns something else, and takes as long.
+        data["size"] = min(data["size"], self._gpu.limits["max-storage-buffer-binding-size"])
+        entries = [[data]]
+        entries += [[self._whole(buffers[name]) for buffers in self._sets] for name in ("indices", "output")]
+        return self._work(text, grid, ["read-only-storage", "read-only-storage", "storage"], entries)
+
+    def time(self, work: Work, rounds: int) -> float:
+        """Return the median time of a run in nanoseconds."""
+        once = statistics.median(self._timed(work, rounds, busy_runs=2))
+        return statistics.median(self._timed(work, rounds, busy_runs=min(MOST_BUSY_RUNS, int(BUSY_NS / once) + 2)))
+
+    def _timed(self, work: Work, rounds: int, busy_runs: int) -> list[float]:
+        queries = self._gpu.create_query_set(type="timestamp", count=2 * rounds)
+        usage = wgpu.BufferUsage.QUERY_RESOLVE | wgpu.BufferUsage.COPY_SRC
+        resolved = self._gpu.create_buffer(size=16 * rounds, usage=usage)
+        encoder = self._gpu.create_command_encoder()
+        groups = itertools.cycle(work.groups)
+        for index in range(-busy_runs, rounds):
+            writes = {
+                "query_set": queries,
+                "beginning_of_pass_write_index": 2 * index,
+                "end_of_pass_write_index": 2 * index + 1,
+            }
+            compute = encoder.begin_compute_pass(timestamp_writes=writes if index >= 0 else None)
+            compute.set_pipeline(work.pipeline)
+            compute.set_bind_group(0, next(groups))
+            compute.dispatch_workgroups(*work.grid)
+            compute.end()
+        encoder.resolve_query_set(queries, 0, 2 * rounds, resolved, 0)
+        self._gpu.queue.submit([encoder.finish()])
+        stamps = np.frombuffer(self._gpu.queue.read_buffer(resolved), np.uint64).reshape(-1, 2)
+        ticks: list[int] = (stamps[:, 1] - stamps[:, 0]).tolist()
+        return [count * timestamp_period_ns(self._gpu) for count in ticks]
+
+    def _work(self, wgsl: str, grid: tuple[int, int, int], kinds: Sequence[str], entries: Sequence[list[Any]]) -> Work:
+        """Compile; each binding has one resource for all sets, or one for each."""
+        visible = wgpu.ShaderStage.COMPUTE
+        layout = self._gpu.create_bind_group_layout(
+            entries=[{"binding": i, "visibility": visible, "buffer": {"type": kind}} for i, kind in enumerate(kinds)]
+        )
+        pipeline = self._gpu.create_compute_pipeline(
+            layout=self._gpu.create_pipeline_layout(bind_group_layouts=[layout]),
+            compute={"module": self._gpu.create_shader_module(code=wgsl), "entry_point": "main"},
+        )
+        groups = [
+            self._gpu.create_bind_group(
+                layout=layout,
+                entries=[{"binding": i, "resource": entry[number % len(entry)]} for i, entry in enumerate(entries)],
+            )
+            for number in range(len(self._sets))
+        ]
+        return Work(pipeline, groups, grid)
+
+    def _entries(self, slot: Slot) -> list[Any]:
+        if slot.contents is not None:
+            made = self._gpu.create_buffer_with_data(data=slot.contents, usage=wgpu.BufferUsage.UNIFORM)
+            return [self._whole(made)]
+        if slot.name in self._shared:
+            buffer = self._shared[slot.name]
+            size = buffer.size - slot.offset_bytes if slot.size_bytes is None else slot.size_bytes
+            return [{"buffer": buffer, "offset": slot.offset_bytes, "size": size}]
+        return [self._whole(buffers[slot.name]) for buffers in self._sets]
+
+    def _indices(self, draw: np.random.Generator) -> Any:
+        values = draw.integers(0, self._case.rows, self._case.indices).astype(np.int32)
+        return self._gpu.create_buffer_with_data(data=values, usage=USAGE)
+
+    def _buffer(self, size_bytes: int) -> Any:
+        return self._gpu.create_buffer(size=size_bytes, usage=USAGE)
+
+    @staticmethod
+    def _whole(buffer: Any) -> dict[str, Any]:
+        return {"buffer": buffer, "offset": 0, "size": buffer.size}
+
+
+if __name__ == "__main__":
+    main()
