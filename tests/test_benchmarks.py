@@ -21,6 +21,7 @@ BENCHMARKS = Path(__file__).resolve().parent.parent / "benchmarks"
         (["planning.py"], "look-up of a request seen before"),
         (["leaks.py", "40"], "growth after the first tenth"),
         (["gather.py", "1"], "of webgpu-kernels', on the GPU"),
+        (["gather_gpu.py", "2"], "copy µs"),
     ],
     ids=lambda value: value[0] if isinstance(value, list) else "",
 )
