@@ -28,6 +28,8 @@ Array = np.ndarray[Any, np.dtype[Any]]
 ROUNDS = 50
 WARM_UP = 5
 BLOCK_SIZE = 32
+# ONNX Runtime's threads go on spinning for a while after a run.
+PAUSE_S = 0.01
 PROVIDERS = {"CPUExecutionProvider": "onnxruntime, CPU", "WebGpuExecutionProvider": "onnxruntime, WebGPU"}
 
 
@@ -129,6 +131,7 @@ def measure(ways: Mapping[str, Callable[[], Array]], rounds: int) -> dict[str, f
     times: dict[str, list[float]] = {name: [] for name in ways}
     for index in range(WARM_UP + rounds):
         for name, way in ways.items():
+            time.sleep(PAUSE_S)
             start = time.perf_counter()
             way()
             elapsed = time.perf_counter() - start
