@@ -21,6 +21,12 @@ def skip_group_norm() -> wk.Kernel:
 
 
 @pytest.fixture(scope="session")
+def gather() -> wk.Kernel:
+    """The bundled GatherBlockQuantized."""
+    return wk.get_kernel("com.microsoft.GatherBlockQuantized")
+
+
+@pytest.fixture(scope="session")
 def published_skip_group_norm(tmp_path_factory: pytest.TempPathFactory) -> wk.Kernel:
     """The published manifest, unmodified, beside the bundled templates."""
     if not PUBLISHED.is_file():

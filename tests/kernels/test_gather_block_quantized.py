@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 import wgpu
 from gather_block_quantized_cases import (
-    OP,
     Array,
     Case,
     accepting,
@@ -68,12 +67,6 @@ SHAPES = {
     "a row of many workgroups": Case(table=(2, 20000), bits=8, block_size=32, scale_dtype="float16"),
 }
 VARIANTS = {"wide", "narrow", "general"}
-
-
-@pytest.fixture(scope="session")
-def gather() -> wk.Kernel:
-    """The bundled package."""
-    return wk.get_kernel(OP)
 
 
 @pytest.fixture(scope="session")

@@ -16,12 +16,6 @@ BYTES = Case(table=(5, 4, 64))
 NIBBLES = Case(table=(5, 4, 64), dtype="int4")
 
 
-@pytest.fixture(scope="session")
-def gather() -> wk.Kernel:
-    """The bundled package."""
-    return wk.get_kernel(OP)
-
-
 def refused(
     gather: wk.Kernel,
     kind: type[wk.errors.KernelError],

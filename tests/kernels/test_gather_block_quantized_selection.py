@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from gather_block_quantized_cases import OP, Case
+from gather_block_quantized_cases import Case
 
 import webgpu_kernels as wk
 
@@ -23,12 +23,6 @@ H200 = wk.Capabilities(
         "maxComputeWorkgroupSizeX": 1024,
     },
 )
-
-
-@pytest.fixture(scope="session")
-def gather() -> wk.Kernel:
-    """The bundled package."""
-    return wk.get_kernel(OP)
 
 
 def described(case: Case) -> dict[str, wk.TensorSpec]:
