@@ -180,7 +180,9 @@ def test_other_tensors_than_planned_are_refused(device: Device, own_device: Devi
         executable.run([device.tensor(X[1:])])
     with pytest.raises(ShapeError, match=r"got int32\[256\]$"):
         executable.run([device.tensor(X.astype(np.int32))])
-    with pytest.raises(ForeignTensor, match=r"^test\.Op, x: the tensor is on <Device .*>, the call runs on <Device "):
+    with pytest.raises(
+        ForeignTensor, match=r"^test\.Op, x: the tensor is on another device, <Device .*>; the call runs on <Device "
+    ):
         executable.run([own_device.tensor(X)])
     gone = device.tensor(X)
     executable.run([gone])

@@ -264,7 +264,7 @@ class Device(DeviceCore):
         self.check()
         for tensor in tensors:
             if tensor.device is not self:
-                raise ForeignTensor(f"the tensor is on {tensor.device!r}, not on {self!r}")
+                raise ForeignTensor(f"the tensor is on another device, {tensor.device!r}, not on {self!r}")
         with self.lock:
             reading = begin_read(self, tensors)
         return end_read(self, reading)

@@ -269,7 +269,11 @@ class Executable:
         for tensor, use in zip(tensors, uses, strict=True):
             where = f"{self.program.where}, {use.name}"
             if tensor.device is not self.device:
-                raise ForeignTensor(f"{where}: the tensor is on {tensor.device!r}, the call runs on {self.device!r}")
+                raise ForeignTensor(
+                    f"the tensor is on another device, {tensor.device!r}; the call runs on {self.device!r}",
+                    where=where,
+                    hint="Name one with device=, or copy the tensor over: device.tensor(tensor.numpy()).",
+                )
             tensor.allocation  # noqa: B018 - raises where it is destroyed
             expected = spec_of(use)
             if tensor.shape != expected.shape or tensor.dtype != expected.dtype:
