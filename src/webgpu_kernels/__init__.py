@@ -2,7 +2,8 @@
 
 from webgpu_kernels import errors
 from webgpu_kernels.device import Device, Tensor, adapters, default_device
-from webgpu_kernels.kernel import Kernel, get_kernel, load_kernel
+from webgpu_kernels.kernel import Kernel
+from webgpu_kernels.loading import get_kernel, load_kernel
 from webgpu_kernels.planning.capabilities import Capabilities
 from webgpu_kernels.planning.spec import TensorSpec
 

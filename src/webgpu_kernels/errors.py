@@ -8,7 +8,15 @@ KernelError
 │   └── WorkLimitExceeded               it was stopped: too many steps, too much output, too deep
 ├── ManifestError (ValueError)          a manifest breaks the format; holds every defect
 ├── PackageError                        a package's files are missing or unreadable
-│   └── PackageNotFound (LookupError)   there is no package there
+│   ├── PackageNotFound (LookupError)   there is no package there
+│   ├── SourceError (ValueError)        what to load is said in a way that cannot be followed
+│   ├── DigestError (ValueError)        a file is not what its digest says, or has none
+│   ├── LockError (ValueError)          the lock file is broken, or does not hold the kernel
+│   ├── HubExtraMissing (ImportError)   huggingface_hub is not installed
+│   └── HubError (OSError)              a package cannot be had from the Hub
+│       ├── UntrustedRepository (PermissionError)  nobody said that its owner is trusted
+│       ├── HubAccessDenied (PermissionError)      the Hub wants a token, or another one
+│       └── HubUnavailable (ConnectionError)       the Hub does not answer, and nothing is cached
 ├── RequestError (ValueError)           a call does not fit the contract
 │   ├── UnknownNameError (KeyError)     an input, output, attribute, … that the contract does not know
 │   ├── MissingValueError (KeyError)    a required input, attribute or argument is absent
@@ -132,6 +140,38 @@ class PackageError(KernelError):
 
 class PackageNotFound(PackageError, LookupError):
     """There is no package at the given place."""
+
+
+class SourceError(PackageError, ValueError):
+    """What to load is said in a way that cannot be followed: repository, version, revision, token."""
+
+
+class DigestError(PackageError, ValueError):
+    """A file of a package is not what its digest says, has none, or is not there; or the id is not the digests'."""
+
+
+class LockError(PackageError, ValueError):
+    """The lock file is missing or broken, does not hold the kernel, or holds another version of it."""
+
+
+class HubExtraMissing(PackageError, ImportError):
+    """A package of the Hub is asked for and huggingface_hub is not installed."""
+
+
+class HubError(PackageError, OSError):
+    """A package cannot be had from the Hub."""
+
+
+class UntrustedRepository(HubError, PermissionError):
+    """Nobody said that the repository, or the organisation that owns it, is trusted."""
+
+
+class HubAccessDenied(HubError, PermissionError):
+    """The Hub wants a token, or another one than it got."""
+
+
+class HubUnavailable(HubError, ConnectionError):
+    """The Hub does not answer as it should, and what was asked for is not in the cache."""
 
 
 class RequestError(KernelError, ValueError):

@@ -6,7 +6,6 @@ import threading
 from collections import OrderedDict
 from typing import TYPE_CHECKING, Any
 
-from webgpu_kernels.contract import bundled_package, open_package
 from webgpu_kernels.device import Device, Executable, Tensor, default_device
 from webgpu_kernels.invocation import Invocation, Wanted, checked_out, merged_inputs, spec_of, wanted_outputs
 from webgpu_kernels.planning.attributes import unknown_name
@@ -17,7 +16,6 @@ from webgpu_kernels.prepared import PreparedCall
 from webgpu_kernels.results import Rendering, Results
 
 if TYPE_CHECKING:
-    import os
     from collections.abc import Hashable, Mapping
 
     from webgpu_kernels.contract import Manifest, Package
@@ -52,6 +50,11 @@ class Kernel:
     def op_id(self) -> str:
         """The operator's full name, such as ``com.microsoft.SkipGroupNorm``."""
         return self.package.manifest.op_id
+
+    @property
+    def revision(self) -> str | None:
+        """The commit of the Hub that its files are of, 40 hexadecimal digits; None for others."""
+        return self.package.revision
 
     def __repr__(self) -> str:
         """Return the operator with its inputs and outputs."""
@@ -298,40 +301,3 @@ class Kernel:
             while len(self._calls) > CACHED_CALLS:
                 self._calls.popitem(last=False)
         return call
-
-
-def get_kernel(op_id: str, *, device: Device | None = None) -> Kernel:
-    """Load a bundled kernel; no network is used.
-
-    Args:
-        op_id: the operator's full name, such as ``"com.microsoft.SkipGroupNorm"``.
-        device: where its calls run, unless one says otherwise.
-
-    Returns:
-        The kernel.
-
-    Raises:
-        PackageNotFound: no such package is bundled; the message lists those that are.
-
-    Source: FORMAT, section 1.
-    """
-    return Kernel(bundled_package(op_id), device)
-
-
-def load_kernel(path: str | os.PathLike[str], *, device: Device | None = None) -> Kernel:
-    """Load a kernel from a folder.
-
-    Args:
-        path: a package (``<path>/build/webgpu/manifest.json``), or the folder that holds manifest.json and templates.
-        device: where its calls run, unless one says otherwise.
-
-    Returns:
-        The kernel; manifest and templates are enough.
-
-    Raises:
-        PackageNotFound: there is no manifest there.
-        ManifestError: the manifest breaks the format; every defect is listed.
-
-    Source: FORMAT, section 1.
-    """
-    return Kernel(open_package(path), device)

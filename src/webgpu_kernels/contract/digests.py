@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias
 
 from webgpu_kernels.contract.files import read_file
 from webgpu_kernels.contract.metadata import METADATA
-from webgpu_kernels.errors import PackageError
+from webgpu_kernels.errors import DigestError, PackageError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
+    from webgpu_kernels.contract.metadata import Metadata
     from webgpu_kernels.contract.package import Package
 
 FileStatus: TypeAlias = Literal["ok", "absent", "differs", "unlisted"]
@@ -130,15 +131,99 @@ def verify(package: Package) -> Verification:
 
     Source: FORMAT section 1.
     """
-    metadata = package.metadata
+    return verify_files(package.root, package.metadata, where=package.where)
+
+
+def verify_files(root: Path, metadata: Metadata | None, *, where: str) -> Verification:
+    """Compare the files of a folder with a digest table.
+
+    Args:
+        root: the folder that holds metadata.json.
+        metadata: what that file says, or None where there is none.
+        where: the package, for messages.
+
+    Returns:
+        As ``verify`` does.
+
+    Raises:
+        PackageError: as ``verify`` does.
+
+    Source: FORMAT section 1.
+    """
     if metadata is None:
-        raise PackageError(f"has no {METADATA}, so there is nothing to verify by", where=package.where)
-    names = sorted({*metadata.digests, *_files(package.root)})
+        raise PackageError(f"has no {METADATA}, so there is nothing to verify by", where=where)
+    names = sorted({*metadata.digests, *_files(root)})
     return Verification(
-        files=tuple(_check(package, name, metadata.digests.get(name)) for name in names),
+        files=tuple(_check(root, name, metadata.digests.get(name), where) for name in names),
         stated_id=metadata.id,
         computed_id=package_id(metadata.name, metadata.digests),
     )
+
+
+def require(report: Verification, *, where: str) -> None:
+    """Let a package pass whose every file is listed, there and as it was, and whose id is the table's.
+
+    Args:
+        report: what became of its files.
+        where: the package, for messages.
+
+    Raises:
+        DigestError: it is not so; the message names every file that is at fault.
+
+    Source: FORMAT section 1.
+    """
+    words = {"differs": "is not what its digest says", "absent": "is not there", "unlisted": "has no digest"}
+    if faults := [f"{file.name!r} {words[file.status]}" for file in report.files if file.status != "ok"]:
+        raise DigestError(f"the files are not those that {METADATA} lists: {', '.join(faults)}", where=where)
+    require_id(report.stated_id, report.computed_id, where=where)
+
+
+def require_id(stated: str | None, computed: str, *, where: str) -> None:
+    """Let an id pass that is the digest table's.
+
+    Args:
+        stated: the id in metadata.json.
+        computed: the id that the table gives.
+        where: the package, for messages.
+
+    Raises:
+        DigestError: it is another, or none.
+
+    Source: FORMAT section 1 (id formula).
+    """
+    if stated != computed:
+        raise DigestError(
+            f"the id in {METADATA} is not the one that its digests give",
+            where=where,
+            expected=computed,
+            got=stated or "none",
+        )
+
+
+def checked_content(content: bytes, name: str, digests: Mapping[str, str], *, where: str) -> bytes:
+    """Let the contents of a file pass that are what its digest says.
+
+    Args:
+        content: its bytes.
+        name: relative to metadata.json.
+        digests: file name to digest.
+        where: the package, for messages.
+
+    Returns:
+        The same bytes.
+
+    Raises:
+        DigestError: they are others, or the file has no digest.
+
+    Source: FORMAT section 1 (``digest``).
+    """
+    stated = digests.get(name)
+    if stated is None:
+        raise DigestError(f"{name!r} has no digest in {METADATA}", where=where)
+    computed = file_digest(content)
+    if computed != stated:
+        raise DigestError(f"{name!r} is not what its digest says", where=where, expected=stated, got=computed)
+    return content
 
 
 def _files(root: Path) -> list[str]:
@@ -146,9 +231,9 @@ def _files(root: Path) -> list[str]:
     return [name for name in found if name != METADATA]
 
 
-def _check(package: Package, name: str, stated: str | None) -> FileCheck:
+def _check(root: Path, name: str, stated: str | None, where: str) -> FileCheck:
     try:
-        computed = file_digest(read_file(package.root, name, where=package.where))
+        computed = file_digest(read_file(root, name, where=where))
     except FileNotFoundError:
         return FileCheck(name=name, status="absent", stated=stated, computed=None)
     status: FileStatus = "unlisted" if stated is None else "ok" if stated == computed else "differs"

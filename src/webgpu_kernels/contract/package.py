@@ -7,26 +7,25 @@ from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Final
 
+from webgpu_kernels.contract.agreement import check_op_id, check_templates, dialect_stated, passes_of
+from webgpu_kernels.contract.digests import checked_content, require, verify_files
 from webgpu_kernels.contract.files import path_fault, read_file, suffix_fault, template_names
 from webgpu_kernels.contract.metadata import METADATA, read_metadata
-from webgpu_kernels.contract.model import Pass, RepeatGroup
-from webgpu_kernels.contract.older import SPECS, dialect_of_spec
 from webgpu_kernels.contract.reader import parse_manifest
 from webgpu_kernels.contract.words import alternatives
 from webgpu_kernels.errors import PackageError, PackageNotFound
 from webgpu_kernels.language import compile_template
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable
 
     from webgpu_kernels.contract.metadata import Metadata
     from webgpu_kernels.contract.model import Manifest
-    from webgpu_kernels.contract.older import Dialect
     from webgpu_kernels.language import Template
 
 BUNDLED: Final = Path(__file__).resolve().parent.parent / "kernels"
 _INNER: Final = Path("build") / "webgpu"
-_MANIFEST: Final = "manifest.json"
+MANIFEST: Final = "manifest.json"
 
 
 class Package:
@@ -37,15 +36,47 @@ class Package:
         manifest: what it says.
         where: what messages call the package.
         metadata: what metadata.json says, None where there is none.
+        revision: the commit that its files are of, None where they come from a folder.
+        read: gives the contents of a file by its name and checks them; by default any file of ``root`` will do.
     """
 
-    def __init__(self, root: Path, manifest: Manifest, *, where: str, metadata: Metadata | None = None) -> None:
+    def __init__(
+        self,
+        root: Path,
+        manifest: Manifest,
+        *,
+        where: str,
+        metadata: Metadata | None = None,
+        revision: str | None = None,
+        read: Callable[[str], bytes] | None = None,
+    ) -> None:
         self.root: Final = root
         self.manifest: Final = manifest
         self.metadata: Final = metadata
         self.where: Final = where
+        self.revision: Final = revision
+        self._read = read or (lambda name: read_file(root, name, where=where))
         self._templates: dict[str, Template] = {}
         self._lock = Lock()
+
+    def read(self, name: str) -> bytes:
+        """Return a file of the package, such as ``test.json``; of one from the Hub it is fetched now.
+
+        Args:
+            name: relative to ``root``.
+
+        Returns:
+            Its bytes.
+
+        Raises:
+            PackageError: it is missing, unreadable or outside the package, or is not what its digest says.
+
+        Source: FORMAT section 1.
+        """
+        try:
+            return self._read(name)
+        except FileNotFoundError as error:
+            raise PackageError(f"there is no file {name!r}", where=self.where) from error
 
     def template(self, name: str) -> Template:
         """Return a template, compiled at the first call.
@@ -77,7 +108,7 @@ class Package:
         if fault := path_fault(name) or suffix_fault(name):
             raise PackageError(f"the template {name!r} {fault}; {asked_by} asks for it", where=self.where)
         try:
-            return read_file(self.root, name, where=self.where).decode("utf-8").removeprefix("\ufeff")
+            return self._read(name).decode("utf-8").removeprefix("\ufeff")
         except UnicodeDecodeError as error:
             raise PackageError(
                 f"{name!r} is not UTF-8: {error.reason} at byte {error.start}", where=self.where
@@ -93,7 +124,7 @@ class Package:
     def _asker(self, name: str) -> str:
         """Say which pass uses a template."""
         for variant in self.manifest.variants:
-            for pass_ in _passes(variant.passes):
+            for pass_ in passes_of(variant):
                 if pass_.shader == name:
                     return f"variant {variant.id!r}, pass {pass_.id!r}"
         return "the caller"
@@ -103,19 +134,12 @@ class Package:
         return f"<Package {self.manifest.op_id} at {self.root}>"
 
 
-def _passes(steps: Iterable[Pass | RepeatGroup]) -> Iterator[Pass]:
-    for step in steps:
-        if isinstance(step, RepeatGroup):
-            yield from _passes(step.passes)
-        else:
-            yield step
-
-
-def open_package(path: str | os.PathLike[str]) -> Package:
+def open_package(path: str | os.PathLike[str], *, verify: bool = False) -> Package:
     """Open a package in a folder.
 
     Args:
         path: the folder that holds ``build/webgpu/manifest.json``, or the folder of manifest.json itself.
+        verify: whether its files must be those that metadata.json lists, now and whenever one is read.
 
     Returns:
         The package, its manifest read and checked; templates are read when they are asked for.
@@ -123,25 +147,65 @@ def open_package(path: str | os.PathLike[str]) -> Package:
     Raises:
         PackageNotFound: there is no such folder, or no manifest in it.
         PackageError: the manifest is unreadable or outside the folder.
-        PackageError: metadata.json is broken, of another operator, or states a spec that is not read here.
+        PackageError: metadata.json is broken, of another operator, or states a spec that is not read here; or there
+            is none to verify by.
+        DigestError: a file is not what its digest says, has none, or is not there; or the id is another.
         ManifestError: it breaks the format.
 
     Source: FORMAT section 1.
     """
-    folder = Path(path)
-    return _open(folder, where=os.fspath(path))
+    return _open(Path(path), where=os.fspath(path), verify=verify)
 
 
-def _open(folder: Path, *, where: str) -> Package:
+def _open(folder: Path, *, where: str, verify: bool = False) -> Package:
     root = _find_root(folder, where)
     metadata = _read_metadata(root, where)
-    dialect = _dialect(metadata, where) if metadata else None
-    manifest = parse_manifest(read_file(root, _MANIFEST, where=where), where=f"{where}: {_MANIFEST}", dialect=dialect)
-    if metadata is not None and metadata.name != manifest.op_id:
-        raise PackageError(
-            f"{METADATA} and {_MANIFEST} are of two packages", where=where, expected=manifest.op_id, got=metadata.name
-        )
-    return Package(root, manifest, where=where, metadata=metadata)
+    if not verify:
+        return assemble(root, metadata, where=where)
+    require(verify_files(root, metadata, where=where), where=where)
+    assert metadata is not None
+    digests = metadata.digests
+
+    def read(name: str) -> bytes:
+        return checked_content(read_file(root, name, where=where), name, digests, where=where)
+
+    package = assemble(root, metadata, where=where, read=read)
+    check_templates(package.manifest, metadata, where=where)
+    return package
+
+
+def assemble(
+    root: Path,
+    metadata: Metadata | None,
+    *,
+    where: str,
+    revision: str | None = None,
+    read: Callable[[str], bytes] | None = None,
+) -> Package:
+    """Read and check a manifest, and make a package of what is known.
+
+    Args:
+        root: the folder that holds it.
+        metadata: as for ``Package``.
+        where: as for ``Package``.
+        revision: as for ``Package``.
+        read: as for ``Package``.
+
+    Returns:
+        The package.
+
+    Raises:
+        PackageError: the manifest is unreadable, of another operator than the metadata's, or of another spec.
+        ManifestError: it breaks the format.
+
+    Source: FORMAT section 1.
+    """
+    dialect = dialect_stated(metadata, where=where) if metadata else None
+    content = read(MANIFEST) if read else read_file(root, MANIFEST, where=where)
+    manifest = parse_manifest(content, where=f"{where}: {MANIFEST}", dialect=dialect)
+    if metadata is not None:
+        check_op_id(manifest, metadata, where=where)
+    return Package(root, manifest, where=where, metadata=metadata, revision=revision, read=read)
 
 
 def _read_metadata(root: Path, where: str) -> Metadata | None:
@@ -152,25 +216,13 @@ def _read_metadata(root: Path, where: str) -> Metadata | None:
     return read_metadata(content, where=where)
 
 
-def _dialect(metadata: Metadata, where: str) -> Dialect:
-    dialect = dialect_of_spec(metadata.spec)
-    if dialect is None:
-        raise PackageError(
-            "the manifest is written for another spec",
-            where=where,
-            expected=f"one of {', '.join(SPECS)}",
-            got=metadata.spec,
-        )
-    return dialect
-
-
 def _find_root(folder: Path, where: str) -> Path:
     if folder.is_file():
         raise PackageNotFound("is a file, not a package", where=where, hint="Give the folder that holds it.")
     if not folder.is_dir():
         raise PackageNotFound("there is no such folder", where=where)
     for root in (folder / _INNER, folder):
-        if (root / _MANIFEST).exists():
+        if (root / MANIFEST).exists():
             if not root.resolve().is_relative_to(folder.resolve()):
                 raise PackageError(
                     f"'build/webgpu' is a link that leads out of the package, to {root.resolve()}", where=where
@@ -189,7 +241,7 @@ def bundled_names() -> tuple[str, ...]:
 
     Source: DESIGN, folders.
     """
-    return tuple(sorted(found.parents[2].name for found in BUNDLED.glob(f"*/{_INNER.as_posix()}/{_MANIFEST}")))
+    return tuple(sorted(found.parents[2].name for found in BUNDLED.glob(f"*/{_INNER.as_posix()}/{MANIFEST}")))
 
 
 def bundled_package(op_id: str) -> Package:
