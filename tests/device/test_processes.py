@@ -176,6 +176,7 @@ def test_an_interrupt_leaves_everything_usable(fresh_python: Run, use: str) -> N
         with device.batch():
             spin.run([s])
             time.sleep(20)
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # background jobs inherit one that ignores it
     threading.Timer(0.3, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
     started = time.monotonic()
     try:
