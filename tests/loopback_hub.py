@@ -274,6 +274,16 @@ def status(number: int, **headers: str) -> Callable[[Handler], bool]:
     return lambda handler: handler.refuse(number, **headers)
 
 
+def answer(body: bytes, headers: Mapping[str, str] | None = None, number: int = 200) -> Callable[[Handler], bool]:
+    """Answer with this body."""
+
+    def act(handler: Handler) -> bool:
+        handler.send_body(number, body, headers or {})
+        return True
+
+    return act
+
+
 def cut_off(after_bytes: int) -> Callable[[Handler], bool]:
     """Send so many bytes of the file, then hang up."""
 

@@ -157,6 +157,21 @@ def test_no_module_imports_wgpu_when_it_is_imported() -> None:
     assert eager == []
 
 
+def test_only_two_modules_know_huggingface_hub() -> None:
+    """What it is asked, and what its failures mean; both import it inside functions, as it is an extra."""
+    foreign = {"huggingface_hub", "httpx2"}
+    knowing = [path for path in MODULES if foreign & {dotted.split(".")[0] for dotted in imports_of(path)}]
+    assert [path.stem for path in knowing] == ["faults", "remote"]
+    eager = [
+        statement
+        for path in knowing
+        for statement in statements_run_on_import(parsed(path))
+        if any(name in ast.unparse(statement) for name in foreign)
+        and isinstance(statement, ast.Import | ast.ImportFrom)
+    ]
+    assert eager == []
+
+
 def test_nothing_evaluates_python_text() -> None:
     """Packages are untrusted: no module calls eval, exec, compile or __import__."""
     calls = [

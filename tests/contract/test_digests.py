@@ -10,7 +10,7 @@ import pytest
 from sample_manifests import scale_manifest
 
 from webgpu_kernels.contract import FileCheck, file_digest, open_package, package_id, verify
-from webgpu_kernels.errors import PackageError
+from webgpu_kernels.errors import DigestError, PackageError
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -112,3 +112,79 @@ def test_a_listed_link_that_leads_out_is_refused(tmp_path: Path) -> None:
     (root / "parts" / "a.wgsl").symlink_to(tmp_path / "secret")
     with pytest.raises(PackageError, match=r"'parts/a\.wgsl' is a link that leads out of the package"):
         verify(open_package(root))
+
+
+def test_a_folder_is_verified_on_request(tmp_path: Path) -> None:
+    """Otherwise a template that was changed on purpose runs."""
+    make(tmp_path)
+    assert open_package(tmp_path, verify=True).read("parts/a.wgsl") == b"// a"
+    (tmp_path / "main.wgsl.jinja").write_text("fn other() {}")
+    assert open_package(tmp_path).template("main.wgsl.jinja").render({}).text == "fn other() {}"
+    with pytest.raises(DigestError):
+        open_package(tmp_path, verify=True)
+
+
+def test_one_error_names_every_file_at_fault(tmp_path: Path) -> None:
+    """Changed, taken away, added."""
+    make(tmp_path)
+    (tmp_path / "main.wgsl.jinja").write_text("fn other() {}")
+    (tmp_path / "parts" / "a.wgsl").unlink()
+    (tmp_path / "notes.txt").write_text("new")
+    with pytest.raises(DigestError) as caught:
+        open_package(tmp_path, verify=True)
+    assert isinstance(caught.value, ValueError)
+    assert str(caught.value) == (
+        f"{tmp_path}: the files are not those that metadata.json lists: 'main.wgsl.jinja' is not what its digest says, "
+        "'notes.txt' has no digest, 'parts/a.wgsl' is not there"
+    )
+
+
+def test_a_verified_folder_has_the_id_of_its_table(tmp_path: Path) -> None:
+    """Which is computed anew."""
+    digests = {name: file_digest(text.encode()) for name, text in FILES.items()}
+    with pytest.raises(DigestError) as caught:
+        open_package(make(tmp_path, id="_test_scale_webgpu_0000000"), verify=True)
+    assert str(caught.value) == (
+        f"{tmp_path}: the id in metadata.json is not the one that its digests give: "
+        f"expected {package_id('test.Scale', digests)}, got _test_scale_webgpu_0000000"
+    )
+
+
+def test_a_verified_folder_needs_metadata(tmp_path: Path) -> None:
+    """There is nothing else to verify by."""
+    (make(tmp_path) / "metadata.json").unlink()
+    with pytest.raises(PackageError, match=r"has no metadata\.json, so there is nothing to verify by$"):
+        open_package(tmp_path, verify=True)
+
+
+def test_a_verified_folder_lists_the_templates_of_its_variants(tmp_path: Path) -> None:
+    """Those that the manifest's passes name."""
+    webgpu = {"manifestSpec": "2.1", "variants": {"only": ["parts/a.wgsl"]}}
+    with pytest.raises(PackageError) as caught:
+        open_package(make(tmp_path, webgpu=webgpu), verify=True)
+    assert str(caught.value) == (
+        f"{tmp_path}: metadata.json and manifest.json do not agree on the templates of variant 'only': "
+        "expected 'main.wgsl.jinja', got 'parts/a.wgsl'"
+    )
+
+
+def test_a_verified_folder_is_verified_whenever_it_is_read(tmp_path: Path) -> None:
+    """What changes after opening is found when it is used."""
+    package = open_package(make(tmp_path), verify=True)
+    (tmp_path / "main.wgsl.jinja").write_text("fn other() {}")
+    with pytest.raises(DigestError) as caught:
+        package.template("main.wgsl.jinja")
+    stated, computed = file_digest(b"fn main() {}"), file_digest(b"fn other() {}")
+    assert str(caught.value) == (
+        f"{tmp_path}: 'main.wgsl.jinja' is not what its digest says: expected {stated}, got {computed}"
+    )
+
+
+def test_any_file_of_a_folder_can_be_read(tmp_path: Path) -> None:
+    """If it is there."""
+    package = open_package(make(tmp_path))
+    assert package.revision is None
+    assert package.read("parts/a.wgsl") == b"// a"
+    with pytest.raises(PackageError) as caught:
+        package.read("test.json")
+    assert str(caught.value) == f"{tmp_path}: there is no file 'test.json'"

@@ -7,7 +7,7 @@ import re
 import threading
 from typing import TYPE_CHECKING, Final
 
-from webgpu_kernels.contract.agreement import check_repository, check_templates, dialect_stated
+from webgpu_kernels.contract.agreement import check_repository, check_templates
 from webgpu_kernels.contract.files import suffix_fault
 from webgpu_kernels.contract.package import assemble
 from webgpu_kernels.contract.snapshot import Snapshot
@@ -112,11 +112,10 @@ def _load(source: Source, hub: Hub, commit: str, pin: Pin | None) -> Package:
     if pin is not None:
         pin.check(metadata, content, where=snapshot.where)
     check_repository(metadata, source, where=snapshot.where)
-    dialect_stated(metadata, where=snapshot.where)
-    # Read before the first template is needed, so that a call never waits for, or fails by, the network.
+    package = assemble(snapshot.root, metadata, where=snapshot.where, revision=commit, read=snapshot.read)
+    check_templates(package.manifest, metadata, where=snapshot.where)
+    # Before one is needed: a call must neither wait for the network nor fail by it.
     for name in metadata.digests:
         if suffix_fault(name) is None:
             snapshot.read(name)
-    package = assemble(snapshot.root, metadata, where=snapshot.where, revision=commit, read=snapshot.read)
-    check_templates(package.manifest, metadata, where=snapshot.where)
     return package

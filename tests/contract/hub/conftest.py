@@ -16,12 +16,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-WAITS_S = 0.3
+TIMEOUT_S = 0.3
 
 
 @pytest.fixture(autouse=True)
 def alone(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
-    """Keep the user's tokens, caches, proxies and Hub out of it, and cut long waits short."""
+    """Keep the user's tokens, caches, proxies and Hub out of it."""
     for name in ("HF_TOKEN", "HUGGING_FACE_HUB_TOKEN", "WEBGPU_KERNELS_LOCAL"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("NO_PROXY", "127.0.0.1,localhost")
@@ -30,14 +30,19 @@ def alone(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
     monkeypatch.setattr(constants, "AGENT_HARNESSES_PATH", str(tmp_path / "agents.json"))
     monkeypatch.setattr(constants, "HF_HUB_DISABLE_TELEMETRY", True)
     monkeypatch.setattr(constants, "HF_HUB_OFFLINE", False)
-    for name in ("HF_HUB_ETAG_TIMEOUT", "HF_HUB_DOWNLOAD_TIMEOUT"):
-        monkeypatch.setattr(constants, name, WAITS_S)
-    monkeypatch.setattr(file_download, "_ETAG_RETRY_TIMEOUT", WAITS_S)
     huggingface_hub.close_session()
     forget_versions()
     yield
     huggingface_hub.close_session()
     forget_versions()
+
+
+@pytest.fixture
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Take a server that is slow for one that does not answer, sooner than anybody would."""
+    for name in ("HF_HUB_ETAG_TIMEOUT", "HF_HUB_DOWNLOAD_TIMEOUT"):
+        monkeypatch.setattr(constants, name, TIMEOUT_S)
+    monkeypatch.setattr(file_download, "_ETAG_RETRY_TIMEOUT", TIMEOUT_S)
 
 
 @pytest.fixture
