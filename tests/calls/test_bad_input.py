@@ -91,9 +91,9 @@ def test_a_wrong_rank(kernel: wk.Kernel, inputs: Inputs, attrs: Inputs) -> None:
 def test_a_channel_vector_of_another_length(kernel: wk.Kernel, inputs: Inputs, attrs: Inputs, name: str) -> None:
     """The clause, the shape that came and the channels there are."""
     inputs[name] = np.ones(31, np.float32)
-    message = refused(wk.errors.ShapeError, lambda: kernel(inputs, attrs=attrs))
-    assert f"shapes.{name} = [31]" in message
-    assert "dimC = 32" in message
+    assert refused(wk.errors.ShapeError, lambda: kernel(inputs, attrs=attrs)) == (
+        f"{OP}: {name!r}: wrong shape: expected [32], got [31]. The contract asks for {name}IsPerChannel."
+    )
 
 
 @pytest.mark.parametrize("groups", [5, 0, -8, 2.5, 64, 2**40, "8", [8], True])
@@ -103,8 +103,8 @@ def test_groups_that_do_not_divide_the_channels(
     """Also zero, negative, fractional and no number at all."""
     attrs["groups"] = groups
     message = refused(wk.errors.AttributeValueError, lambda: kernel(inputs, attrs=attrs))
-    assert message.startswith(f"{OP}: the request breaks the contract: groupsDivideChannels → ")
-    assert f"attrs.groups = {'true' if groups is True else repr(groups)}" in message
+    assert message.startswith(f"{OP}: attribute 'groups': value not allowed: expected groupsDivideChannels → ")
+    assert message.endswith(f", got {'true' if groups is True else repr(groups)}")
 
 
 @pytest.mark.parametrize(
@@ -134,9 +134,10 @@ def test_an_attribute_value(  # noqa: PLR0917 - three fixtures, three columns
 def test_a_skip_of_a_near_miss_shape(kernel: wk.Kernel, inputs: Inputs, attrs: Inputs, shape: tuple[int, ...]) -> None:
     """Only X's shape, (N, C) and (N, 1, 1, C) are taken."""
     inputs["skip"] = np.zeros(shape, np.float32)
-    message = refused(wk.errors.ShapeError, lambda: kernel(inputs, attrs=attrs))
-    assert message.startswith(f"{OP}: the request breaks the contract: skipIsExactOrPerChannel")
-    assert f"shapes.skip = {list(shape)}" in message
+    assert refused(wk.errors.ShapeError, lambda: kernel(inputs, attrs=attrs)) == (
+        f"{OP}: 'skip': wrong shape: expected [2, 4, 4, 32], [2, 32] or [2, 1, 1, 32], got {list(shape)}. "
+        "The contract asks for skipIsExactOrPerChannel."
+    )
 
 
 def test_dtypes_that_differ(kernel: wk.Kernel, inputs: Inputs, attrs: Inputs) -> None:

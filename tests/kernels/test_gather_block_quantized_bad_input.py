@@ -35,7 +35,7 @@ def refused(
 def test_block_sizes(gather: wk.Kernel, block_size: float) -> None:
     """Only powers of two from 16."""
     message = refused(gather, wk.errors.AttributeValueError, attrs={"block_size": block_size})
-    assert message.startswith(f"{OP}: the request breaks the contract: blockSizeIsPowerOfTwoFrom16")
+    assert message.startswith(f"{OP}: attribute 'block_size': value not allowed: expected blockSizeIsPowerOfTwoFrom16")
     assert f"attrs.block_size = {block_size}" in message
 
 
@@ -69,7 +69,7 @@ def test_axes_out_of_range(gather: wk.Kernel, which: str, axis: float) -> None:
 def test_an_axis_between_two(gather: wk.Kernel) -> None:
     """Axes are integers."""
     message = refused(gather, wk.errors.AttributeValueError, NIBBLES, {"gather_axis": 0.5})
-    assert "gatherAxisExists → `attrs.gather_axis % 1 == 0` is false (attrs.gather_axis = 0.5)" in message
+    assert "expected gatherAxisExists → `attrs.gather_axis % 1 == 0` (attrs.gather_axis = 0.5), got 0.5" in message
 
 
 @pytest.mark.parametrize(
@@ -90,10 +90,9 @@ def test_a_table_of_rank_1(gather: wk.Kernel) -> None:
 @pytest.mark.parametrize("shape", [(4, 4, 4), (5, 4, 3), (5, 4, 5), (5, 3, 4), (5, 4, 1)])
 def test_scales_of_another_shape(gather: wk.Kernel, shape: tuple[int, ...]) -> None:
     """The shape that came, and the one that data asks for."""
-    message = refused(gather, wk.errors.ShapeError, scales=np.ones(shape, np.float32))
-    assert "scalesMatchData" in message
-    assert f"shapes.scales = {list(shape)}" in message
-    assert "blocksShape = [5, 4, 4]" in message
+    assert refused(gather, wk.errors.ShapeError, scales=np.ones(shape, np.float32)) == (
+        f"{OP}: 'scales': wrong shape: expected [5, 4, 4], got {list(shape)}. The contract asks for scalesMatchData."
+    )
 
 
 @pytest.mark.parametrize("name", ["scales", "zero_points"])
@@ -109,10 +108,10 @@ def test_another_rank(gather: wk.Kernel, name: str) -> None:
 @pytest.mark.parametrize("shape", [(5, 4, 4), (4, 4, 2), (5, 4, 1)])
 def test_zero_points_of_another_shape(gather: wk.Kernel, shape: tuple[int, ...]) -> None:
     """Two a byte."""
-    message = refused(gather, wk.errors.ShapeError, zero_points=np.zeros(shape, np.uint8))
-    assert "zeroPointsMatchScales" in message
-    assert f"shapes.zero_points = {list(shape)}" in message
-    assert "zeroPointsShape = [5, 4, 2]" in message
+    assert refused(gather, wk.errors.ShapeError, zero_points=np.zeros(shape, np.uint8)) == (
+        f"{OP}: 'zero_points': wrong shape: expected [5, 4, 2], got {list(shape)}. "
+        "The contract asks for zeroPointsMatchScales."
+    )
 
 
 def test_zero_points_of_another_dtype(gather: wk.Kernel) -> None:

@@ -189,8 +189,30 @@ def test_a_broken_contract_is_a_shape_error(plan: Planner) -> None:
 def test_a_broken_contract_is_an_attribute_error(plan: Planner) -> None:
     """The same for a condition over attributes."""
     manifest = scale_manifest(attributes={"n": {"default": 1}}, derive={"n2": "attrs.n"}, when=["n2 > 0"])
-    with pytest.raises(AttributeValueError, match=r"`n2 > 0` is false \(attrs.n = -1, n2 = -1\)"):
+    with pytest.raises(
+        AttributeValueError,
+        match=r"^test.Scale: attribute 'n': value not allowed: expected `n2 > 0` \(attrs.n = -1, n2 = -1\), got -1$",
+    ):
         plan(manifest, attrs={"n": -1})
+
+
+def test_a_shape_that_a_contract_compares_is_said_plainly(plan: Planner) -> None:
+    """Where the condition is that a port has one of some shapes, the error lists them."""
+    manifest = scale_manifest(
+        inputs={"x": {"dtype": "T"}, "k": {"dtype": "T", "optional": True}},
+        derive={
+            "same": "sameShape(shapes.k, shapes.x)",
+            "fits": "not present.k or same or sameShape(shapes.k, [dim(shapes.x, 1)])",
+        },
+        when=["fits"],
+    )
+    x, k = TensorSpec((2, 3), "float32"), TensorSpec((2,), "float32")
+    with pytest.raises(ShapeError) as caught:
+        plan(manifest, {"x": x, "k": k})
+    assert str(caught.value) == (
+        "test.Scale: 'k': wrong shape: expected [2, 3] or [3], got [2]. The contract asks for fits."
+    )
+    assert (caught.value.expected, caught.value.got) == ("[2, 3] or [3]", "[2]")
 
 
 def test_a_wrong_rank_is_said_first(plan: Planner) -> None:

@@ -1,4 +1,4 @@
-"""The parts of an and-chain, so that a reader can be told which one is false."""
+"""The parts of an and-chain or an or-chain, so that a reader can be told which one decides."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 _OPENING = frozenset("([{")
 _CLOSING = frozenset(")]}")
-_LOOSER = frozenset({"or", "if", "else"})
+_LOOSER = {"and": frozenset({"or", "if", "else"}), "or": frozenset({"if", "else"})}
 
 
 def conjuncts(source: str) -> tuple[str, ...]:
@@ -26,20 +26,29 @@ def conjuncts(source: str) -> tuple[str, ...]:
 
     FORMAT section 3, Precedence.
     """
+    return _operands(source, "and")
+
+
+def disjuncts(source: str) -> tuple[str, ...]:
+    """Split an expression at the ``or`` of its outermost level; otherwise as ``conjuncts``."""
+    return _operands(source, "or")
+
+
+def _operands(source: str, operator: str) -> tuple[str, ...]:
     try:
         tokens = [token for token in expression_tokens(Source(source)) if token.kind != "end"]
     except LanguageError:
         return (source,)
     depths = _depths(tokens)
     outer = [token for token, depth in zip(tokens, depths, strict=True) if depth == 0 and token.kind == "name"]
-    if any(token.text in _LOOSER for token in outer):
+    if any(token.text in _LOOSER[operator] for token in outer):
         return (source,)
-    cuts = [token.at for token in outer if token.text == "and"]
+    cuts = [token.at for token in outer if token.text == operator]
     if cuts:
-        starts, ends = [0, *(cut + 3 for cut in cuts)], [*cuts, len(source)]
+        starts, ends = [0, *(cut + len(operator) for cut in cuts)], [*cuts, len(source)]
         return tuple(source[start:end].strip() for start, end in zip(starts, ends, strict=True))
     inner = _unwrapped(source, tokens, depths)
-    return conjuncts(inner) if inner != source.strip() else (inner,)
+    return _operands(inner, operator) if inner != source.strip() else (inner,)
 
 
 def _depths(tokens: list[Token]) -> list[int]:

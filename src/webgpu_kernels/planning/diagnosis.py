@@ -12,8 +12,8 @@ from webgpu_kernels.errors import (
     RequestError,
     ShapeError,
 )
-from webgpu_kernels.language import compile_expression
-from webgpu_kernels.language.conjuncts import conjuncts
+from webgpu_kernels.language import UNDEFINED, compile_expression
+from webgpu_kernels.language.conjuncts import conjuncts, disjuncts
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 Topic = Literal["shape", "attribute", "device", "other"]
 _MEMBER = re.compile(r"\b(shapes|ranks|attrs|args|tunables|present|tensorDtypes)\.([A-Za-z_]\w*)")
 _LIMIT = re.compile(r"\bdevice\.limits\.(\w+)")
+_SAME_SHAPE = re.compile(r"sameShape\(\s*shapes\.(\w+)\s*,\s*(.+?)\s*\)")
+_ABSENT = re.compile(r"not\s+present\.\w+")
 _MAX_SHOWN = 6
 
 
@@ -36,10 +38,16 @@ class Failure(NamedTuple):
     Attributes:
         text: the chain of names down to the condition, and the values it saw.
         topic: what the condition is about.
+        culprit: the input or output, or the attribute, that is to blame; empty where it is not one alone.
+        expected: what the culprit may be.
+        got: what it is.
     """
 
     text: str
     topic: Topic
+    culprit: str = ""
+    expected: str = ""
+    got: str = ""
 
 
 def explain_failure(clause: Expression, scope: Scope, request: Request) -> Failure:
@@ -64,13 +72,39 @@ def explain_failure(clause: Expression, scope: Scope, request: Request) -> Failu
         chain.append(name)
         current = derives[name]
     condition = decisive.source if decisive.source not in chain else derives[decisive.source].source
-    text = " → ".join([*chain, f"`{condition}`"]) + " is false"
-    values = _values(decisive, derives, scope)
-    if values:
-        text += f" ({values})"
-    if decisive.source.strip().startswith("f16Ok(") and scope.get("dtypes"):
-        text = f"float16 needs the feature shader-f16, which the device lacks; {text}"
-    return Failure(text=text, topic=_topic(decisive, derives))
+    if condition.startswith("f16Ok("):
+        return Failure("float16 needs the feature shader-f16, which the device lacks", "device")
+    seen = _values(decisive, derives, scope)
+    values = f" ({', '.join(f'{name} = {_text(value)}' for name, value in seen.items())})" if seen else ""
+    text = " → ".join([*chain, f"`{condition}`"])
+    topic = _topic(decisive, derives)
+    if topic == "shape":
+        return Failure(f"{text} is false{values}", topic, *_shape_blame(decisive, derives, scope))
+    asked = [name for name in seen if name.startswith("attrs.")]
+    if topic == "attribute" and len(asked) == 1:
+        name = asked[0].removeprefix("attrs.")
+        return Failure(f"{text} is false{values}", topic, name, f"{text}{values}", _text(seen[asked[0]]))
+    return Failure(f"{text} is false{values}", topic)
+
+
+def _shape_blame(decisive: Expression, derives: Mapping[str, Expression], scope: Scope) -> tuple[str, str, str]:
+    """Read sameShape(shapes.p, a) or sameShape(shapes.p, b): return the port, the shapes it may have, and its own."""
+    ports: set[str] = set()
+    allowed: list[str] = []
+    for part in disjuncts(decisive.source):
+        text = derives[part].source if part in derives else part
+        match = _SAME_SHAPE.fullmatch(text)
+        if match is None and not _ABSENT.fullmatch(text):
+            return "", "", ""
+        if match is not None:
+            ports.add(match.group(1))
+            allowed.append(_text(compile_expression(match.group(2)).evaluate(scope)))
+    shapes = scope["shapes"]
+    port = ports.pop() if len(ports) == 1 else ""
+    if not isinstance(shapes, dict) or port not in shapes:
+        return "", "", ""
+    listed = ", ".join(allowed[:-1]) + (" or " if allowed[1:] else "") + allowed[-1]
+    return port, listed, _text(shapes[port])
 
 
 def _false_conjunct(expression: Expression, scope: Scope) -> Expression:
@@ -88,29 +122,29 @@ def _false_conjunct(expression: Expression, scope: Scope) -> Expression:
     return expression
 
 
-def _values(expression: Expression, derives: Mapping[str, Expression], scope: Scope) -> str:
-    """Show what the condition saw; for a derive made of attributes also those, in the caller's terms."""
+def _values(expression: Expression, derives: Mapping[str, Expression], scope: Scope) -> dict[str, Value]:
+    """Collect what the condition saw; for a derive made of attributes also those, in the caller's terms."""
     seen = _MEMBER.findall(expression.source)
     for name in sorted(expression.names & derives.keys()):
         seen += [entry for entry in _MEMBER.findall(derives[name].source) if entry[0] == "attrs"]
-    shown: list[str] = []
-    for namespace, member in dict.fromkeys(seen):
+    shown: dict[str, Value] = {}
+    for namespace, member in seen:
         mapping = scope.get(namespace)
         if isinstance(mapping, dict):
-            shown.append(f"{namespace}.{member} = {_text(mapping[member]) if member in mapping else 'absent'}")
+            shown[f"{namespace}.{member}"] = mapping.get(member, UNDEFINED)
     limits = scope["device"]["limits"]
-    shown += [f"{name} = {limits.get(name)}" for name in dict.fromkeys(_LIMIT.findall(expression.source))]
+    shown.update({name: limits.get(name) for name in _LIMIT.findall(expression.source)})
     for name in sorted(expression.names):
         value = scope.get(name)
         if isinstance(value, bool | int | float | str | list):
-            shown.append(f"{name} = {_text(value)}")
-    return ", ".join(shown[:_MAX_SHOWN])
+            shown[name] = value
+    return dict(list(shown.items())[:_MAX_SHOWN])
 
 
 def _text(value: Value) -> str:
     if isinstance(value, bool):
         return str(value).lower()
-    return repr(value)
+    return "absent" if value is UNDEFINED else repr(value)
 
 
 def _topic(expression: Expression, derives: Mapping[str, Expression]) -> Topic:
@@ -164,12 +198,21 @@ def no_variant_error(selection: Selection) -> RequestError:
         listed = "".join(f"\n  {name}: {reason}" for name, reason in reasons.items())
         return NoVariantError(f"no variant takes this request; rejected{listed}", where=where, reasons=reasons)
     failure = explain_failure(clause, selection.scope, request)
-    message = f"the request breaks the contract: {failure.text}"
-    if failure.topic == "shape":
-        return ShapeError(message, where=where)
+    if failure.topic == "device":
+        return NoVariantError(failure.text, where=where, reasons=reasons)
+    kind = {"shape": ShapeError, "attribute": AttributeValueError}.get(failure.topic, RequestError)
+    if not failure.culprit:
+        return kind(f"the request breaks the contract: {failure.text}", where=where)
     if failure.topic == "attribute":
-        return AttributeValueError(message, where=where)
-    return NoVariantError(message, where=where, reasons=reasons)
+        path = f"{where}: attribute {failure.culprit!r}"
+        return AttributeValueError("value not allowed", where=path, expected=failure.expected, got=failure.got)
+    return ShapeError(
+        "wrong shape",
+        where=f"{where}: {failure.culprit!r}",
+        expected=failure.expected,
+        got=failure.got,
+        hint=f"The contract asks for {clause.source}.",
+    )
 
 
 def _wrong_rank(manifest: Manifest, request: Request, scope: Scope) -> ShapeError | None:
