@@ -121,7 +121,7 @@ def verify(package: Package) -> Verification:
     """Compare a package's files with its digest table.
 
     Args:
-        package: one that has metadata.json.
+        package: one that has metadata.json; of one from the Hub the files that are in the cache are compared.
 
     Returns:
         What became of each file, and both ids; a file that differs is a value here, not an error.

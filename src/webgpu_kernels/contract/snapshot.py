@@ -8,11 +8,10 @@ from webgpu_kernels.contract.digests import checked_content, package_id, require
 from webgpu_kernels.contract.files import read_file
 from webgpu_kernels.contract.metadata import METADATA, read_metadata
 from webgpu_kernels.contract.remote import check_size
-from webgpu_kernels.errors import DigestError, PackageError
+from webgpu_kernels.errors import DigestError, HubError, PackageError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from pathlib import Path
 
     from webgpu_kernels.contract.metadata import Metadata
     from webgpu_kernels.contract.remote import Hub
@@ -102,21 +101,28 @@ class Snapshot:
         self._hub.forget(self.root / name)
 
     def _content(self, name: str) -> bytes:
-        path = self.root / name
-        if not path.exists():
+        if not (self.root / name).exists():
             self._fetch(name)
         try:
             return read_file(self.root, name, where=self.where)
+        except FileNotFoundError as error:
+            raise HubError(f"{name!r} has just gone from the cache", where=self.where, hint="Load again.") from error
         except PackageError:
             self.forget(name)
             raise
 
-    def _fetch(self, name: str) -> Path:
+    def _fetch(self, name: str) -> None:
         """Bring a file into the cache, once it is known how large it is."""
         if self._sizes is None:
             self._sizes = self._hub.sizes(self._source, self._commit)
+            if self._digests:
+                self._check_listed(self._digests)
         check_size(name, self._sizes, where=self.where)
-        return self._hub.fetch(self._source, self._commit, name)
+        path = self._hub.fetch(self._source, self._commit, name)
+        if not (self.root / name).exists():
+            # huggingface_hub files what comes under the commit that the answer names.
+            self._hub.forget(path)
+            raise HubError(f"the Hub gave {name!r} of another commit", where=self.where, expected=self._commit)
 
     def _check_listed(self, digests: Mapping[str, str]) -> None:
         """Compare the table with what is there; what came from the cache was compared when it was fetched."""

@@ -12,7 +12,8 @@ from sample_manifests import a_pass, scale_manifest, variant
 
 import webgpu_kernels as wk
 from webgpu_kernels.contract.files import MAX_FILE_BYTES
-from webgpu_kernels.errors import DigestError, ManifestError, PackageError
+from webgpu_kernels.contract.source import source_of
+from webgpu_kernels.errors import DigestError, HubError, ManifestError, PackageError
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -216,6 +217,27 @@ def test_a_huge_file_is_not_fetched(server: LoopbackHub, name: str) -> None:
         f"expected at most {MAX_FILE_BYTES:,} bytes, got {MAX_FILE_BYTES + 1:,}"
     )
     assert server.asked(name) == 0
+
+
+@pytest.mark.usefixtures("hub")
+def test_a_file_of_another_commit_is_an_error(server: LoopbackHub, hub: Hub) -> None:
+    """The answer says which commit it is of."""
+    files = package_files()
+    commit = server.publish(files)
+    facts = {"ETag": '"tag"', "X-Repo-Commit": "b" * 40}
+    server.fail("HEAD", "manifest.json", answer(files["manifest.json"], facts))
+    assert refused(HubError) == f"{WHERE}: the Hub gave 'manifest.json' of another commit: expected {commit}"
+    assert not list(hub.cache.glob(f"*/snapshots/{'b' * 40}/**/*.json"))
+
+
+@pytest.mark.usefixtures("hub")
+def test_metadata_that_another_tool_fetched_is_held_against_the_files(server: LoopbackHub, hub: Hub) -> None:
+    """As soon as one of them must be fetched."""
+    commit = server.publish(package_files() | {"new.wgsl": b""})
+    hub.fetch(source_of(REPOSITORY, 1, None), commit, "metadata.json")
+    assert refused(DigestError) == (
+        f"{WHERE}: the files are not those that metadata.json lists: 'new.wgsl' has no digest"
+    )
 
 
 @pytest.mark.usefixtures("hub")
