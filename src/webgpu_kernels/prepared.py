@@ -12,7 +12,7 @@ from webgpu_kernels.planning.attributes import unknown_name
 from webgpu_kernels.results import Results
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from webgpu_kernels.device import Device
     from webgpu_kernels.device.codec import Array
@@ -153,6 +153,33 @@ class PreparedCall:
             zeros = self.device.zeros
             tensors = [zeros(use.shape, use.dtype, use.layout, use.storage) for use in self._inputs]
         return dict(self._executable.time(tensors, repeat=repeat))
+
+    def time_calls(
+        self,
+        inputs: Sequence[Mapping[str, Tensor]],
+        out: Sequence[Mapping[str, Tensor]] | None = None,
+        *,
+        repeat: int = 5,
+    ) -> tuple[int, ...]:
+        """Measure the GPU time of whole calls, their passes together as in a call, with timestamp queries.
+
+        Args:
+            inputs: sets of GPU tensors that the calls take in turns; with one set, a small call finds its data in the
+                GPU's cache.
+            out: for each of them, the tensors to write; new ones by default.
+            repeat: how many calls are measured.
+
+        Returns:
+            The time of each call, in nanoseconds.
+
+        Raises:
+            DeviceError: the device has no timestamp queries.
+            RequestError: as in a call.
+
+        Source: WebGPU, section 20.4.
+        """
+        targets = out if out is not None else [None] * len(inputs)
+        return self._executable.time_calls(list(zip(inputs, targets, strict=True)), repeat=repeat)
 
     def fixed(self, *, out: Mapping[str, Tensor] | None, output: str | None) -> PreparedCall:
         """Return the same compiled call with other defaults for ``out`` and ``output``."""

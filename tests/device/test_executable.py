@@ -355,6 +355,17 @@ def test_passes_are_timed(device: Device, programs: Programs) -> None:
     assert all(len(runs) == 4 for runs in executable.time_runs([device.tensor(X)], repeat=4).values())
 
 
+def test_whole_calls_are_timed(device: Device, programs: Programs) -> None:
+    """Each call has one positive time, and calls take sets of tensors in turns."""
+    if "timestamp-query" not in device.capabilities.features:
+        pytest.skip("the device has no timestamp queries")
+    executable = Executable.compile(device, accumulate(programs))
+    outputs = [executable.run([device.tensor(X)]) for _ in range(2)]
+    times = executable.time_calls([([device.tensor(X)], out) for out in outputs], repeat=3)
+    assert len(times) == 3
+    assert all(0 < nanoseconds < 1e9 for nanoseconds in times)
+
+
 def test_timing_needs_timestamp_queries(programs: Programs) -> None:
     """A device without them says so and what to do instead."""
     from webgpu_kernels.device import Device  # noqa: PLC0415 - only here

@@ -12,7 +12,7 @@ from webgpu_kernels.device.binder import Binder
 from webgpu_kernels.device.binding import BindingCache, BoundSet
 from webgpu_kernels.device.reading import begin_read, end_read
 from webgpu_kernels.device.tensor import Tensor
-from webgpu_kernels.device.timing import medians, time_passes
+from webgpu_kernels.device.timing import medians, time_calls, time_passes
 from webgpu_kernels.errors import ForeignTensor, LayoutError, MissingValueError, PlanError, ShapeError
 from webgpu_kernels.planning.spec import TensorSpec
 
@@ -181,6 +181,29 @@ class Executable:
             bound, results = self.bind(inputs, outputs)
         times = time_passes(self.device, bound, repeat)
         del results  # their memory must outlive the runs
+        return times
+
+    def time_calls(self, sets: Sequence[tuple[Tensors, Outputs | None]], *, repeat: int = 5) -> tuple[int, ...]:
+        """Time whole calls on the GPU, all passes of a call together, as ``run`` runs them.
+
+        Args:
+            sets: inputs and outputs as for ``run``; the runs take them in turns.
+            repeat: how many runs.
+
+        Returns:
+            The GPU time of every run, in nanoseconds.
+
+        Raises:
+            DeviceError: as for ``time``.
+
+        Source: WebGPU, section 20.4 "Timestamp query".
+        """
+        self.device.check()
+        self.device.refuse_in_batch("time calls")
+        with self.device.lock:
+            bound = [self.bind(inputs, outputs) for inputs, outputs in sets]
+        times = time_calls(self.device, [one for one, _ in bound], repeat)
+        del bound  # the results' memory must outlive the runs
         return times
 
     def bind(self, inputs: Tensors, outputs: Outputs | None = None) -> tuple[BoundSet, tuple[Tensor, ...]]:
