@@ -162,3 +162,48 @@ def test_no_shader_asks_for_subgroups(skip_group_norm: wk.Kernel) -> None:
                 specs(case), attrs=case.attrs, outputs=case.outputs, variant=variant, capabilities=tiny()
             )
             assert not any("subgroup" in rendering[name] for name in rendering)
+
+
+GPU = {
+    "maxComputeInvocationsPerWorkgroup": 1024,
+    "maxComputeWorkgroupSizeX": 1024,
+    "maxComputeWorkgroupStorageSize": 49152,
+    "maxStorageBufferBindingSize": 2**31 - 4,
+    "maxBufferSize": 2**32 - 4,
+}
+PICKED = [
+    (Case(n=2, h=64, w=64, c=320, groups=32), "split", "split"),
+    (Case(n=2, h=32, w=32, c=1280, groups=32), "fused", "split"),
+    (Case(n=2, h=16, w=16, c=1280, groups=32), "fused", "split"),
+    (Case(n=1, h=64, w=64, c=128, groups=32), "split", "split"),
+    (Case(n=2, h=64, w=64, c=320, groups=32, channels_last=0), "fused", "split"),
+    (Case(n=1, h=512, w=512, c=128, groups=32, channels_last=0), "split", "split"),
+]
+
+
+@pytest.mark.parametrize(("case", "on_gpu", "on_software"), PICKED, ids=str)
+def test_a_gpu_takes_middle_sizes_in_one_dispatch(
+    skip_group_norm: wk.Kernel, case: Case, on_gpu: str, on_software: str
+) -> None:
+    """Its workgroups are wide; on software they are no faster than one thread each."""
+    for fallback, way in ((False, on_gpu), (True, on_software)):
+        capabilities = wk.Capabilities(limits=GPU, adapter_info={"isFallbackAdapter": fallback})
+        explanation = skip_group_norm.explain(
+            specs(case), attrs=case.attrs, outputs=case.outputs, capabilities=capabilities
+        )
+        assert explanation.variant == f"{way}_bias_sum"
+
+
+def test_a_gpu_is_given_enough_lanes(skip_group_norm: wk.Kernel) -> None:
+    """Large images are split beyond MAX_SPLITS until the lanes of all parts keep a GPU busy."""
+    case = Case(n=1, h=512, w=512, c=128, groups=32)
+    workgroups = {}
+    for fallback in (False, True):
+        explanation = skip_group_norm.explain(
+            specs(case),
+            attrs=case.attrs,
+            outputs=case.outputs,
+            capabilities=wk.Capabilities(limits=GPU, adapter_info={"isFallbackAdapter": fallback}),
+        )
+        workgroups[fallback] = explanation.passes[0].dispatch
+    assert workgroups == {False: (512, 1, 1), True: (256, 1, 1)}
