@@ -20,6 +20,7 @@ BENCHMARKS = Path(__file__).resolve().parent.parent / "benchmarks"
         (["startup.py", "1"], "second run, read back"),
         (["planning.py"], "look-up of a request seen before"),
         (["leaks.py", "40"], "growth after the first tenth"),
+        (["gpu.py", "--tiny"], "geometric mean of copy/picked"),
         (["gather.py", "1"], "of webgpu-kernels', on the GPU"),
         (["gather_gpu.py", "2"], "copy µs"),
     ],

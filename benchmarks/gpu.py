@@ -1,0 +1,216 @@
+"""SkipGroupNorm on a GPU: checked, and timed beside a copy of the same traffic.
+
+    python benchmarks/gpu.py [--rows 48] [--further] [--torch] [--tiny] [--out benchmarks/results]
+
+Each call is timed as a whole, in one compute pass as a real call runs, by timestamp queries: medians of 25 runs that
+take enough sets of buffers in turns that none is in the GPU's cache, after the clocks were spun up. Every variant that
+takes the call is timed, and the one that is picked by itself. The table goes to the screen, and with all figures to a
+dated JSON and a dated Markdown file.
+"""
+
+from __future__ import annotations
+
+import argparse
+import datetime as dt
+import json
+import math
+import re
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+import gpu_cases
+import numpy as np
+from machine import describe
+
+import webgpu_kernels as wk
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from gpu_cases import Case, Tensors
+
+    from webgpu_kernels.prepared import PreparedCall
+
+REPEAT: Final = 25
+WARM_UP: Final = 2
+SPIN_SECONDS_BYTES: Final = 2**40
+"""What the copies move before the first timing of a case on a GPU: about a third of a second at 4 TB/s."""
+HERE: Final = Path(__file__).resolve().parent
+
+
+class Timing(NamedTuple):
+    """A median and the distance between the quartiles, in microseconds."""
+
+    median_us: float
+    spread_us: float
+
+
+class Bench:
+    """The kernels under test, a copy to hold them against, and a load that keeps the clocks up."""
+
+    def __init__(self, device: wk.Device) -> None:
+        self.device = device
+        self.kernel = wk.get_kernel("com.microsoft.SkipGroupNorm", device=device)
+        self.copy = wk.load_kernel(HERE / "gpu_copy", device=device)
+        self.reference = gpu_cases.load_reference()
+        self.software = bool(device.capabilities.adapter_info.get("isFallbackAdapter"))
+        values = 2**14 if self.software else 2**26
+        load = wk.TensorSpec((values,), "float32")
+        self._load = self.copy.prepare({"X": load, "skip": load}, outputs=["Y", "S"])
+        self._from = {name: device.zeros((values,), "float32") for name in ("X", "skip")}
+        self._to = {name: device.zeros((values,), "float32") for name in ("Y", "S")}
+        self._load_bytes = 16 * values
+
+    def spin(self, moved_bytes: int) -> None:
+        """Keep the GPU busy, without waiting for it."""
+        rounds = 1 if self.software else -(-moved_bytes // self._load_bytes)
+        with self.device.batch():
+            for _ in range(rounds):
+                self._load.run(self._from, self._to)
+
+    def time(self, call: PreparedCall, tensors: Tensors) -> Timing:
+        """Time a prepared call."""
+        names = [use.name for use in call.program.inputs]
+        inputs = [{name: given[name] for name in names} for given in tensors.inputs]
+        call.time_calls(inputs, tensors.outputs, repeat=WARM_UP)
+        self.spin(SPIN_SECONDS_BYTES // 8)
+        low, median, high = np.percentile(call.time_calls(inputs, tensors.outputs, repeat=REPEAT), (25, 50, 75))
+        return Timing(median / 1e3, (high - low) / 1e3)
+
+    def measure(self, case: Case) -> dict[str, Any]:
+        """Check and time one case; return its figures."""
+        arrays = gpu_cases.draw(case)
+        tensors = gpu_cases.upload(case, arrays, self.device)
+        self.spin(SPIN_SECONDS_BYTES)
+        specs = {name: case.specs[name] for name in ("X", "skip")}
+        floor = self.time(self.copy.prepare(specs, outputs=case.outputs), tensors)
+        prepare: Callable[..., PreparedCall] = self.kernel.prepare
+        picked = prepare(case.specs, attrs=case.attrs, outputs=case.outputs).variant
+        variants = {}
+        worst = 0.0
+        for name in self._accepted(case):
+            call = prepare(case.specs, attrs=case.attrs, outputs=case.outputs, variant=name)
+            tensors.poison(case, self.device)
+            self.spin(SPIN_SECONDS_BYTES // 4)
+            variants[name] = self.time(call, tensors)
+            worst = max(worst, gpu_cases.error(case, arrays, tensors.outputs[0], self.reference))
+        tensors.destroy()
+        return figures(case, picked, floor, variants, worst)
+
+    def _accepted(self, case: Case) -> list[str]:
+        explanation = self.kernel.explain(case.specs, attrs=case.attrs, outputs=case.outputs)
+        return [candidate.id for candidate in explanation.candidates if candidate.accepted]
+
+
+def figures(case: Case, picked: str, floor: Timing, variants: dict[str, Timing], worst: float) -> dict[str, Any]:
+    """Gather what was found out about a case, ready for JSON."""
+    best = min(variants, key=lambda name: variants[name].median_us)
+    return {
+        "case": str(case),
+        "bias": case.bias,
+        "S": case.keeps_sum,
+        "floor_us": round(floor.median_us, 2),
+        "picked": picked,
+        "picked_us": round(variants[picked].median_us, 2),
+        "spread_us": round(variants[picked].spread_us, 2),
+        "floor_share": round(floor.median_us / variants[picked].median_us, 3),
+        "best": best,
+        "over_best": round(variants[picked].median_us / variants[best].median_us, 3),
+        "variants_us": {name: round(timing.median_us, 2) for name, timing in variants.items()},
+        "error_of_allowed": round(worst, 3),
+    }
+
+
+def add_torch(case: Case, row: dict[str, Any]) -> None:
+    """Time PyTorch on the same case, once for both layouts."""
+    import torch_peer  # noqa: PLC0415 - optional
+
+    times = torch_peer.times_us((case.n, case.c, case.h, case.w), case.dtype, gpu_cases.GROUPS, REPEAT)
+    best = min(times, key=lambda name: times[name])
+    row["torch_us"] = {name: round(value, 1) for name, value in times.items()}
+    row["torch_best"] = best
+    row["torch_over_ours"] = round(times[best] / row["picked_us"], 2)
+
+
+def table(rows: Sequence[dict[str, Any]]) -> str:
+    """Return a Markdown table, and the geometric mean of the shares of the floor."""
+    with_torch = any("torch_us" in row for row in rows)
+    heads = ["X", "bias", "S", "copy µs", "picked", "µs", "±", "copy/picked", "best other", "error/allowed"]
+    heads += ["PyTorch µs", "PyTorch/ours"] if with_torch else []
+    lines = ["| " + " | ".join(heads) + " |", "|" + "---|" * len(heads)]
+    for row in rows:
+        others = {name: us for name, us in row["variants_us"].items() if name != row["picked"]}
+        other = min(others, key=lambda name: others[name], default=None)
+        cells = [row["case"], "yes" if row["bias"] else "", "yes" if row["S"] else "", f"{row['floor_us']:.1f}"]
+        cells += [row["picked"], f"{row['picked_us']:.1f}", f"{row['spread_us']:.1f}", f"{row['floor_share']:.0%}"]
+        cells += [f"{other} {others[other]:.1f}" if other else "", f"{row['error_of_allowed']:.2f}"]
+        if with_torch:
+            cells += ["", ""]
+            if "torch_us" in row:
+                cells[-2:] = [f"{min(row['torch_us'].values()):.0f} ({row['torch_best']})", f"{row['torch_over_ours']}"]
+        lines.append("| " + " | ".join(cells) + " |")
+    mean = math.exp(sum(math.log(row["floor_share"]) for row in rows) / len(rows))
+    return "\n".join([*lines, "", f"geometric mean of copy/picked: {mean:.3f}", ""])
+
+
+def facts(device: wk.Device, *, with_torch: bool) -> str:
+    """Say what the figures depend on."""
+    info = device.capabilities.adapter_info
+    text = describe(f"{device.name}, driver {info.get('description', 'unknown')}")
+    if with_torch:
+        import torch_peer  # noqa: PLC0415 - optional
+
+        text += f"peer      {torch_peer.version()}\n"
+    return text + f"date      {dt.datetime.now(tz=dt.UTC):%Y-%m-%d}\n"
+
+
+def main() -> None:
+    """Measure, print and write."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--rows", type=int, default=48, help="how many of the 48 rows; the first 16 have bias and S")
+    parser.add_argument("--further", action="store_true", help="40 further shapes of diffusion models, too")
+    parser.add_argument("--torch", action="store_true", help="PyTorch on CUDA beside each row with bias and S")
+    parser.add_argument("--tiny", action="store_true", help="one small case and no files, to see that it runs")
+    parser.add_argument("--out", type=Path, default=HERE / "results", help="folder of the dated files")
+    options = parser.parse_args()
+    device = wk.default_device()
+    heading = facts(device, with_torch=options.torch)
+    print(heading)
+    bench = Bench(device)
+    if options.tiny:
+        print(table([bench.measure(gpu_cases.Case(1, 16, 16, 64, "float32"))]))
+        return
+    chosen = {"rows": gpu_cases.rows()[: options.rows], "further shapes": gpu_cases.further() * options.further}
+    found = {title: measured(bench, cases, with_torch=options.torch) for title, cases in chosen.items() if cases}
+    text = "\n".join(f"## {title}\n\n{table(rows)}" for title, rows in found.items())
+    print(text)
+    write(options.out, device.name, heading, text, found)
+
+
+def measured(bench: Bench, cases: Sequence[Case], *, with_torch: bool) -> list[dict[str, Any]]:
+    """Measure cases, and say how far they are."""
+    rows = []
+    for case in cases:
+        row = bench.measure(case)
+        if with_torch and case in gpu_cases.rows()[:16]:
+            add_torch(case, row)
+        rows.append(row)
+        print(f"{row['case']:<32}{row['picked']:<18}{row['picked_us']:8.1f} µs", file=sys.stderr, flush=True)
+    return rows
+
+
+def write(out: Path, device: str, heading: str, text: str, found: dict[str, list[dict[str, Any]]]) -> None:
+    """Write the dated files."""
+    out.mkdir(parents=True, exist_ok=True)
+    name = (
+        f"{dt.datetime.now(tz=dt.UTC):%Y-%m-%d}-{re.sub('[^a-z0-9]+', '-', device.lower()).strip('-')}-skip-group-norm"
+    )
+    title = f"# SkipGroupNorm on {device}\n\n```\n{heading}```\n\n"
+    (out / f"{name}.md").write_text(title + text, encoding="utf-8")
+    data = {"heading": heading.splitlines(), **found}
+    (out / f"{name}.json").write_text(json.dumps(data, indent=1) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,221 @@
+"""Calls of SkipGroupNorm on a GPU: their shapes, their data, and how far their results are from the reference."""
+
+from __future__ import annotations
+
+import importlib.util
+import math
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+import webgpu_kernels as wk
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from types import ModuleType
+
+Array = np.ndarray[Any, np.dtype[Any]]
+
+GROUPS = 32
+COLD_BYTES = 2**28
+"""What the sets of a case hold together: more than a GPU's cache, so that no run finds its data there."""
+MAX_SETS = 12
+CHECKED_VALUES = 2**21
+"""Larger results are checked in two groups, the first and the last."""
+
+
+class Case(NamedTuple):
+    """One call: X is (N, H, W, C), channels first (N, C, H, W)."""
+
+    n: int
+    h: int
+    w: int
+    c: int
+    dtype: str
+    channels_last: int = 1
+    bias: bool = True
+    keeps_sum: bool = True
+
+    @property
+    def shape(self) -> tuple[int, int, int, int]:
+        """X's shape in its layout."""
+        return (self.n, self.h, self.w, self.c) if self.channels_last else (self.n, self.c, self.h, self.w)
+
+    @property
+    def bytes(self) -> int:
+        """Bytes of one tensor."""
+        return math.prod(self.shape) * np.dtype(self.dtype).itemsize
+
+    @property
+    def moved_bytes(self) -> int:
+        """X and skip read once, Y and S written once."""
+        return self.bytes * (4 if self.keeps_sum else 3)
+
+    @property
+    def attrs(self) -> dict[str, Any]:
+        """The call's attributes."""
+        return {"groups": GROUPS, "activation": 1, "channels_last": self.channels_last}
+
+    @property
+    def outputs(self) -> list[str]:
+        """The outputs asked for."""
+        return ["Y", "S"] if self.keeps_sum else ["Y"]
+
+    @property
+    def variants(self) -> list[str]:
+        """The ends of the ids of the variants that can take it."""
+        rest = f"{'_bias' if self.bias else ''}{'_sum' if self.keeps_sum else '_plain'}"
+        return [f"split{rest}", f"fused{rest}"]
+
+    @property
+    def specs(self) -> dict[str, wk.TensorSpec]:
+        """What the call's inputs look like."""
+        channels = wk.TensorSpec((self.c,), "float32")
+        x = wk.TensorSpec(self.shape, self.dtype)
+        inputs = {"X": x, "gamma": channels, "beta": channels, "skip": x}
+        return inputs | ({"bias": wk.TensorSpec((self.c,), self.dtype)} if self.bias else {})
+
+    def __str__(self) -> str:
+        """Return the shape in words."""
+        layout = "NHWC" if self.channels_last else "NCHW"
+        return f"{','.join(map(str, self.shape))} {layout} {'f16' if self.dtype == 'float16' else 'f32'}"
+
+
+SHAPES = (
+    (2, 64, 64, 320, 1),
+    (2, 32, 32, 640, 1),
+    (2, 16, 16, 1280, 1),
+    (2, 128, 128, 320, 1),
+    (1, 512, 512, 128, 1),
+    (1, 1024, 1024, 128, 1),
+    (1, 512, 512, 128, 0),
+    (2, 64, 64, 320, 0),
+)
+"""The rows of the prototype's two tables."""
+
+DIFFUSION = (
+    *((2, 64, 64, c) for c in (640, 960)),
+    *((2, 32, 32, c) for c in (320, 960, 1280, 1920)),
+    *((2, 16, 16, c) for c in (640, 1920, 2560)),
+    *((2, 8, 8, c) for c in (1280, 2560)),
+    (1, 64, 64, 512),
+    (1, 128, 128, 512),
+    (1, 256, 256, 512),
+    (1, 256, 256, 256),
+    (1, 512, 512, 256),
+    (2, 128, 128, 640),
+    (2, 64, 64, 1280),
+    (8, 64, 64, 320),
+    (1, 64, 64, 320),
+)
+"""Residual blocks of Stable Diffusion 1.5, XL and the decoder of their autoencoder."""
+
+
+def rows() -> list[Case]:
+    """Return the 16 rows with bias and S, without S, and without bias."""
+    return [
+        Case(n, h, w, c, dtype, layout, bias, keeps_sum)
+        for bias, keeps_sum in ((True, True), (True, False), (False, True))
+        for n, h, w, c, layout in SHAPES
+        for dtype in ("float16", "float32")
+    ]
+
+
+def further() -> list[Case]:
+    """Return 40 further shapes with bias and S, each layout in either dtype."""
+    return [
+        Case(*shape, dtype, layout)
+        for index, shape in enumerate(DIFFUSION)
+        for dtype, layout in (("float16", index % 2), ("float32", 1 - index % 2))
+    ]
+
+
+def draw(case: Case) -> dict[str, Array]:
+    """Draw a case's inputs."""
+    source = np.random.default_rng(0)
+    return {
+        name: (source.standard_normal(math.prod(spec.shape), np.float32) + (name == "gamma"))
+        .astype(spec.dtype)
+        .reshape(spec.shape)
+        for name, spec in case.specs.items()
+    }
+
+
+class Tensors(NamedTuple):
+    """Sets of inputs and outputs on a device, which runs take in turns."""
+
+    inputs: list[dict[str, wk.Tensor]]
+    outputs: list[dict[str, wk.Tensor]]
+
+    def poison(self, case: Case, device: wk.Device) -> None:
+        """Put NaN into the first outputs, so that what is not written shows."""
+        for name in case.outputs:
+            self.outputs[0].pop(name).destroy()
+            self.outputs[0][name] = device.tensor(np.full(case.shape, np.nan, case.dtype))
+
+    def destroy(self) -> None:
+        """Give the memory back now."""
+        for tensors in (*self.inputs, *self.outputs):
+            for tensor in tensors.values():
+                tensor.destroy()
+
+
+def upload(case: Case, arrays: Mapping[str, Array], device: wk.Device) -> Tensors:
+    """Put a case's inputs on a device as often as it takes to leave no data in a cache."""
+    count = max(1, min(MAX_SETS, -(-COLD_BYTES // case.moved_bytes)))
+    return Tensors(
+        [{name: device.tensor(array) for name, array in arrays.items()} for _ in range(count)],
+        [{name: device.zeros(case.shape, case.dtype) for name in case.outputs} for _ in range(count)],
+    )
+
+
+def error(case: Case, arrays: Mapping[str, Array], results: Mapping[str, wk.Tensor], reference: ModuleType) -> float:
+    """Return by how many times its tolerance a result differs from the float64 reference: at most 1 is right."""
+    size = case.c // GROUPS
+    whole = math.prod(case.shape) <= CHECKED_VALUES
+    channels = np.arange(case.c) if whole else np.r_[0:size, case.c - size : case.c]
+    groups = GROUPS if whole else 2
+
+    def part(array: Array) -> Array:
+        if array.ndim == 1:
+            return array[channels]
+        return np.ascontiguousarray(array[..., channels] if case.channels_last else array[:, channels])
+
+    inputs = {name: part(array) for name, array in arrays.items()}
+    wanted = reference.reference(inputs, case.attrs | {"groups": groups})
+    found = {name: part(results[name].numpy()).astype(np.float64) for name in case.outputs}
+    ratios = [np.max(np.abs(found["Y"] - wanted["Y"]) / _allowed(case, inputs, wanted, groups))]
+    if case.keeps_sum:
+        ulp = np.spacing(np.abs(wanted["S"]).astype(case.dtype)).astype(np.float64)
+        ratios.append(np.max(np.abs(found["S"] - wanted["S"]) / ulp))
+    worst = float(np.max(ratios))
+    return worst if math.isfinite(worst) else math.inf
+
+
+def _allowed(case: Case, inputs: Mapping[str, Array], wanted: Mapping[str, Array], groups: int) -> Array:
+    """Return what each value of Y may differ: as much as the operator's tests allow."""
+    s, y = wanted["S"], wanted["Y"]
+    c = s.shape[3 if case.channels_last else 1]
+    split = (case.n, case.h, case.w, groups, c // groups)
+    if not case.channels_last:
+        split = (case.n, groups, c // groups, case.h, case.w)
+    axes = (1, 2, 4) if case.channels_last else (2, 3, 4)
+    scale = 1 / np.sqrt(s.reshape(split).var(axis=axes, keepdims=True) + 1e-5)
+    gamma = np.abs(inputs["gamma"].astype(np.float64))
+    scaled = np.broadcast_to(scale, split).reshape(s.shape) * (gamma if case.channels_last else gamma[:, None, None])
+    ulp = np.spacing(np.abs(s).astype(case.dtype)).astype(np.float64)
+    base, relative = (3e-5, 1e-5) if case.dtype == "float32" else (1e-4, 2.0**-9)
+    allowed: Array = base + relative * np.abs(y) + 2 * ulp * scaled
+    return allowed
+
+
+def load_reference() -> ModuleType:
+    """Import the package's ``reference.py``: its folder's name is no Python name."""
+    path = Path(wk.__file__).parent / "kernels" / "com.microsoft.SkipGroupNorm" / "reference.py"
+    spec = importlib.util.spec_from_file_location("skip_group_norm_reference", path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
