@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from typing import Any
 
 import pytest
 from manifest_defects import defects
 from sample_manifests import a_pass, scale_manifest, variant
 
-from webgpu_kernels.contract import Variant, read_manifest
+from webgpu_kernels.contract import Variant, families, read_manifest
 
 TEMPLATE = {
     "id": "v_{kind}",
@@ -16,6 +17,9 @@ TEMPLATE = {
     "when": ["ranks.x > {rank}"],
     "passes": [a_pass(shader="{kind}.wgsl")],
 }
+
+
+TOO_MUCH = "variants: expands to too much: 4,096 variants, 200,000 values and 4 MiB of text are the most"
 
 
 def expand(*families: Any) -> tuple[Variant, ...]:
@@ -181,15 +185,81 @@ def test_expansion_is_bounded() -> None:
     """A short text cannot ask for a million variants."""
     row = [{"$key": f"k{number}"} for number in range(100)]
     family = {"axes": {"a": row, "b": row}, "variants": [variant("{a}_{b}")]}
-    assert defects(scale_manifest(variants=[family])) == [
-        "variants: expands to too much: 4,096 variants and 200,000 values are the most"
-    ]
+    assert defects(scale_manifest(variants=[family])) == [TOO_MUCH]
 
 
 def test_splicing_cannot_double_without_end() -> None:
     """Values count, not only variants."""
     big = ["true"] * 1000
     family = {"cases": [{"all": big}] * 50, "variants": [variant("v", when=["{all}"] * 1000)]}
+    assert defects(scale_manifest(variants=[family])) == [TOO_MUCH]
+
+
+def test_axes_are_counted_before_they_are_crossed() -> None:
+    """A short text may not name a million cells, nor compare each with thousands of selections."""
+    long_axes = {name: [{"$key": f"{name}{number}"} for number in range(1000)] for name in ("x", "y")}
+    family = {"axes": long_axes, "variants": [variant("{x}_{y}")]}
+    assert_refused_early(family)
+    assert_refused_early({**family, "exclude": [{"x": f"x{number}"} for number in range(999)]})
+
+
+def test_records_are_counted_before_cells_copy_them() -> None:
+    """A long record of one axis stands in each cell of its row."""
+    row = {"$key": "a", **{f"n{number}": number for number in range(10_000)}}
+    cells = {"x": [row], "y": [{"$key": f"y{number}"} for number in range(1000)]}
+    assert_refused_early({"axes": cells, "variants": [variant("{x}_{y}")]})
+
+
+@pytest.mark.parametrize(
+    "template",
+    [
+        {"description": "{n}" * 1000},
+        {"derive": {f"d{number}": "{n}" for number in range(1000)}},
+        {"derive": {"d": "'" + "x" * 100_000 + "'"}},
+    ],
+    ids=["inside a text", "as whole values", "without a placeholder"],
+)
+def test_text_is_bounded(template: dict[str, Any]) -> None:
+    """However it is multiplied."""
+    cases = [{"name": f"c{number}", "n": f"'{'x' * 20_000}'"} for number in range(100)]
+    assert_refused_early({"cases": cases, "variants": [{**variant("a{name}"), **template}]})
+
+
+def test_templates_are_counted_with_the_cases() -> None:
+    """Also those that are families themselves and expand to nothing."""
+    assert_refused_early({"cases": [{}] * 5000, "variants": [{"cases": []}] * 5000})
+
+
+def test_a_repeated_fault_is_looked_at_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An unknown placeholder in each of many cases is one defect; after some hundred times nobody looks for a hint."""
+    asked = []
+
+    def hint(name: str, _known: object, *, what: str) -> str:
+        asked.append(name)
+        return f"see the {what}"
+
+    monkeypatch.setattr(families, "alternatives", hint)
+    family = {"cases": [{"name": 1}] * 4000, "variants": [variant("v", description="{nome}" * 10)]}
     assert defects(scale_manifest(variants=[family])) == [
-        "variants: expands to too much: 4,096 variants and 200,000 values are the most"
+        "variants[0].variants[0].description: has the unknown placeholder {nome}: see the placeholders"
     ]
+    assert 0 < len(asked) < 300
+
+
+def test_a_long_key_is_shortened_in_messages() -> None:
+    """Each variant carries the name of its case."""
+    cases = {"x": [{"$key": "a" * 1000}], "y": [{"$key": "b"}]}
+    (found,) = defects(scale_manifest(variants=[{"axes": cases, "variants": [variant("v", priority="{y}")]}]))
+    assert found.endswith(f"(in the case {'a' * 59}…, b)")
+
+
+def assert_refused_early(family: dict[str, Any]) -> None:
+    """Refusing takes a small part of the memory that expanding would take, and so of the time."""
+    manifest = scale_manifest(variants=[family])
+    tracemalloc.start()
+    try:
+        assert defects(manifest) == [TOO_MUCH]
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 40 * 2**20

@@ -12,7 +12,7 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from webgpu_kernels.contract.cursor import show
+from webgpu_kernels.contract.cursor import MAX_DEFECTS, show
 from webgpu_kernels.contract.fields import Fields
 from webgpu_kernels.contract.words import alternatives, name_fault
 
@@ -21,17 +21,53 @@ if TYPE_CHECKING:
 
 MAX_VARIANTS: Final = 4096
 MAX_VALUES: Final = 200_000
+MAX_TEXT: Final = 4 * 2**20
 _FAMILY_KEYS: Final = ("cases", "axes", "exclude", "variants", "description")
 _PLACEHOLDER: Final = re.compile(r"\{([A-Za-z_][A-Za-z0-9_]*)\}")
 
 Record = dict[str, object]
+# The axes that a record selects by, and the rest of it.
+_Selection = tuple[Record, Record]
 
 
 @dataclass(slots=True)
 class _Budget:
-    """How many values expansion may still make: a short text could ask for more than memory holds."""
+    """What expansion may still make: a short text could ask for more than memory holds.
 
+    Attributes:
+        variants: how many.
+        values: how many values, in them and in the records of cells.
+        text: characters of their texts and keys.
+        faults: placeholders that do not fit; more of them in further cases would say nothing new.
+    """
+
+    variants: int = MAX_VARIANTS
     values: int = MAX_VALUES
+    text: int = MAX_TEXT
+    faults: int = MAX_DEFECTS
+
+    @property
+    def exceeded(self) -> bool:
+        """Whether more was asked for than there is."""
+        return self.variants < 0 or self.values < 0 or self.text < 0
+
+    @property
+    def spent(self) -> bool:
+        """Whether nothing more is made."""
+        return self.exceeded or self.faults < 0
+
+    def take(self, value: object) -> None:
+        """Pay for a structure that is copied as it is."""
+        self.values -= 1
+        if isinstance(value, str):
+            self.text -= len(value)
+        elif isinstance(value, dict):
+            self.text -= sum(map(len, value))
+            for member in value.values():
+                self.take(member)
+        elif isinstance(value, list):
+            for entry in value:
+                self.take(entry)
 
 
 class _Case(NamedTuple):
@@ -62,10 +98,15 @@ def expand_variants(node: Node) -> list[Node]:
         if isinstance(entry.value, dict) and ("cases" in entry.value or "axes" in entry.value):
             nodes += _expand(entry, budget)
         else:
+            budget.variants -= 1
             nodes.append(entry)
-    if len(nodes) > MAX_VARIANTS or budget.values < 0:
-        node.fail(f"expands to too much: {MAX_VARIANTS:,} variants and {MAX_VALUES:,} values are the most")
-        return []
+        if budget.exceeded:
+            node.fail(
+                f"expands to too much: {MAX_VARIANTS:,} variants, {MAX_VALUES:,} values "
+                f"and {MAX_TEXT // 2**20} MiB of text are the most"
+            )
+        if budget.spent:
+            return []
     return nodes
 
 
@@ -73,17 +114,21 @@ def _expand(node: Node, budget: _Budget) -> list[Node]:
     fields = Fields(node, _FAMILY_KEYS, "a variant family")
     fields.text("description")
     templates = fields.need("variants", "give the templates to expand")
-    cases = _axis_cases(fields) if "axes" in fields else _plain_cases(fields)
-    if not cases:
+    cases = _axis_cases(fields, budget) if "axes" in fields else _plain_cases(fields)
+    if not cases and not budget.spent:
         node.fail("expands to nothing: give a case that is not excluded")
+    entries = templates.entries("variants", least=1) if templates else []
+    budget.variants -= len(cases) * len(entries)
     expanded = []
-    for case in cases:
+    for case in () if budget.spent else cases:
         filling = _Filling(record=case.record, budget=budget)
-        for template in templates.entries("variants", least=1) if templates else ():
+        for template in entries:
             if isinstance(template.value, dict) and ("cases" in template.value or "axes" in template.value):
                 template.fail("is a family inside a family: list all cases in one")
-            elif budget.values >= 0:
+            else:
                 expanded.append(template.replaced(_fill(template, filling), f" (in the case {case.label})"))
+            if budget.spent:
+                return []
     return expanded
 
 
@@ -91,9 +136,15 @@ def _plain_cases(fields: Fields) -> list[_Case]:
     if exclude := fields.get("exclude"):
         exclude.fail("is for families with 'axes': drop the case")
     return [
-        _Case(label=str(record.pop("$key", number)), record=record)
+        _Case(label=_short(record.pop("$key", number)), record=record)
         for number, record in enumerate(_records(fields.get("cases"), "cases"))
     ]
+
+
+def _short(key: object) -> str:
+    """Return what a message calls a case by, which each of its variants carries."""
+    text = str(key)
+    return text if len(text) <= 60 else f"{text[:59]}…"
 
 
 def _records(node: Node | None, what: str) -> list[Record]:
@@ -107,13 +158,16 @@ def _records(node: Node | None, what: str) -> list[Record]:
     return records
 
 
-def _axis_cases(fields: Fields) -> list[_Case]:
+def _axis_cases(fields: Fields, budget: _Budget) -> list[_Case]:
     axes = _read_axes(fields.get("axes"))
     if len(axes) != 2:
         return []
     (first, rows), (second, columns) = axes.items()
     excluded = _selections(fields.get("exclude"), axes)
     overrides = _selections(fields.get("cases"), axes)
+    budget.values -= _crossing(rows, columns, excluded, overrides)
+    if budget.spent:
+        return []
     cases = []
     for row_key, row in rows.items():
         for column_key, column in columns.items():
@@ -123,8 +177,17 @@ def _axis_cases(fields: Fields) -> list[_Case]:
             record = {**row, **column, **cell}
             for chosen, extra in overrides:
                 record.update(extra if _selects(chosen, cell) else {})
-            cases.append(_Case(label=f"{row_key}, {column_key}", record=record))
+            cases.append(_Case(label=f"{_short(row_key)}, {_short(column_key)}", record=record))
     return cases
+
+
+def _crossing(
+    rows: dict[str, Record], columns: dict[str, Record], excluded: list[_Selection], overrides: list[_Selection]
+) -> int:
+    """Count the values that crossing two axes makes or compares at most, before it is done."""
+    in_rows, in_columns = sum(map(len, rows.values())), sum(map(len, columns.values()))
+    each = 2 + len(excluded) + len(overrides) + sum(len(extra) for _, extra in overrides)
+    return in_rows * len(columns) + in_columns * len(rows) + each * len(rows) * len(columns)
 
 
 def _selects(chosen: Record, cell: Record) -> bool:
@@ -148,7 +211,7 @@ def _read_axes(node: Node | None) -> dict[str, dict[str, Record]]:
     return axes
 
 
-def _selections(node: Node | None, axes: dict[str, dict[str, Record]]) -> list[tuple[Record, Record]]:
+def _selections(node: Node | None, axes: dict[str, dict[str, Record]]) -> list[_Selection]:
     """Split each record into the axes that it selects by and the rest."""
     selections = []
     for number, record in enumerate(_records(node, "records")):
@@ -168,7 +231,7 @@ def _selections(node: Node | None, axes: dict[str, dict[str, Record]]) -> list[t
 def _fill(node: Node, filling: _Filling) -> object:
     filling.budget.values -= 1
     value = node.value
-    if filling.budget.values < 0:
+    if filling.budget.spent:
         return None
     if isinstance(value, str):
         whole = _PLACEHOLDER.fullmatch(value)
@@ -176,6 +239,7 @@ def _fill(node: Node, filling: _Filling) -> object:
     if isinstance(value, list):
         return _fill_list(node, value, filling)
     if isinstance(value, dict):
+        filling.budget.text -= sum(map(len, value))
         filled = {key: _fill(node.at(key, member), filling) for key, member in value.items()}
         return {key: member for key, member in filled.items() if member is not None or value[key] is None}
     return value
@@ -194,32 +258,32 @@ def _fill_list(node: Node, entries: list[object], filling: _Filling) -> list[obj
 
 def _whole(node: Node, name: str, filling: _Filling) -> object:
     value = _lookup(node, name, filling)
-    filling.budget.values -= _size(value)
+    filling.budget.take(value)
     return value
-
-
-def _size(value: object) -> int:
-    """Count the values in a structure."""
-    if isinstance(value, dict):
-        return 1 + sum(map(_size, value.values()))
-    return 1 + sum(map(_size, value)) if isinstance(value, list) else 1
 
 
 def _lookup(node: Node, name: str, filling: _Filling) -> object:
     if name in filling.record:
         return filling.record[name]
+    filling.budget.faults -= 1
     node.fail(f"has the unknown placeholder {{{name}}}: {alternatives(name, filling.record, what='placeholders')}")
     return ""
 
 
 def _fill_text(node: Node, text: str, filling: _Filling) -> str:
     def text_of(match: re.Match[str]) -> str:
+        if filling.budget.spent:
+            return ""
         value = _lookup(node, match[1], filling)
         if isinstance(value, bool):
-            return "true" if value else "false"
+            value = "true" if value else "false"
         if isinstance(value, str | int | float):
-            return str(value)
+            filled = str(value)
+            filling.budget.text -= len(filled)
+            return filled
+        filling.budget.faults -= 1
         node.fail(f"has the placeholder {match[0]} inside a text, and its value is no text or number")
         return ""
 
+    filling.budget.text -= len(text)
     return _PLACEHOLDER.sub(text_of, text)
