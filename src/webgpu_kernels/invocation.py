@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
+from webgpu_kernels.contract import LOGICAL_DTYPES, possible_dtypes
 from webgpu_kernels.device import Tensor
-from webgpu_kernels.errors import DtypeError, NoVariantError, RequestError
+from webgpu_kernels.errors import DtypeError, NoVariantError, RequestError, UnknownNameError
+from webgpu_kernels.planning.attributes import MAX_LIST_DEPTH, unknown_name
 from webgpu_kernels.planning.diagnosis import no_variant_error
 from webgpu_kernels.planning.limits import check_limits, check_tensors
 from webgpu_kernels.planning.outputs import infer_outputs
@@ -74,9 +76,15 @@ class Invocation(NamedTuple):
             RequestError: the call does not fit the contract.
         """
         where = manifest.op_id
+        self._check_names(manifest)
         request = bind_request(
             manifest,
-            {name: spec_of(value, f"{where}: {name!r}") for name, value in self.inputs.items()},
+            {
+                name: spec_of(
+                    value, f"{where}: {name!r}", possible_dtypes(manifest.inputs[name], manifest.type_constraints)
+                )
+                for name, value in self.inputs.items()
+            },
             attrs=self.attrs,
             args=self.args,
             tunables=self.tunables,
@@ -87,6 +95,21 @@ class Invocation(NamedTuple):
         if self.variant is not None:
             return force_variant(request, self.variant, exhaustive=exhaustive)
         return select_variant(request, exhaustive=exhaustive)
+
+    def _check_names(self, manifest: Manifest) -> None:
+        """Refuse unknown inputs before anybody looks at their values: a misplaced option is no array."""
+        for name in self.inputs:
+            if name in manifest.inputs:
+                continue
+            for what, known in (
+                ("attrs", manifest.attributes),
+                ("args", manifest.args),
+                ("tunables", manifest.tunables),
+            ):
+                if name in known:
+                    hint = f"It goes into {what}={{{name!r}: …}}."
+                    raise UnknownNameError(f"unknown input {name!r}", where=manifest.op_id, hint=hint)
+            raise unknown_name("input", name, manifest.inputs, manifest.op_id)
 
     def plan(self, manifest: Manifest, capabilities: Capabilities) -> Plan:
         """Check, choose and evaluate.
@@ -132,6 +155,19 @@ def merged_inputs(inputs: Mapping[str, Any] | None, named: Mapping[str, Any], wh
     return merged
 
 
+def options(what: str, values: Mapping[str, Any] | None, where: str) -> Mapping[str, Any]:
+    """Return attributes, arguments or tunables as a mapping.
+
+    Raises:
+        RequestError: they are not given by name.
+    """
+    if values is None:
+        return {}
+    if type(values) is not dict and not isinstance(values, Mapping):
+        raise RequestError(what, where=where, expected="a mapping of names to values", got=repr(values))
+    return values
+
+
 def wanted_outputs(outputs: Wanted | None, where: str) -> Mapping[str, TensorSpec | None]:
     """Return the wanted outputs as a mapping from name to a fixed spec or None.
 
@@ -142,6 +178,12 @@ def wanted_outputs(outputs: Wanted | None, where: str) -> Mapping[str, TensorSpe
         return {}
     if isinstance(outputs, str):
         raise RequestError("outputs is a list of names", where=where, got=repr(outputs), hint=f"Write [{outputs!r}].")
+    if type(outputs) is list or type(outputs) is tuple:
+        named = dict.fromkeys(name for name in outputs if isinstance(name, str))
+        if len(named) == len(outputs):
+            return named
+    if not isinstance(outputs, Mapping | Iterable) or not all(isinstance(name, str) for name in outputs):
+        raise RequestError("outputs", where=where, expected="names, or names to specs", got=repr(outputs))
     if not isinstance(outputs, Mapping):
         return dict.fromkeys(outputs)
     for name, spec in outputs.items():
@@ -162,7 +204,7 @@ def checked_out(out: Mapping[str, Any] | None, where: str) -> Mapping[str, Tenso
     Raises:
         RequestError: one is not a GPU tensor, or they are not given by name.
     """
-    if not out:
+    if out is None or (type(out) is dict and not out):
         return {}
     if type(out) is not dict and not isinstance(out, Mapping):
         raise RequestError("out", where=where, expected="a mapping of names to GPU tensors", got=type(out).__name__)
@@ -178,12 +220,13 @@ def checked_out(out: Mapping[str, Any] | None, where: str) -> Mapping[str, Tenso
     return out
 
 
-def spec_of(value: Any, where: str) -> TensorSpec:
+def spec_of(value: Any, where: str, allowed: Sequence[str] = LOGICAL_DTYPES) -> TensorSpec:
     """Describe what a caller gave as an input or output.
 
     Args:
         value: numpy array, GPU tensor or ``TensorSpec``; anything else that numpy makes an array of.
         where: the port, for messages.
+        allowed: the dtypes that the message lists.
 
     Returns:
         Its spec; that of a GPU tensor names its storage.
@@ -196,7 +239,7 @@ def spec_of(value: Any, where: str) -> TensorSpec:
     if isinstance(value, Tensor):
         return TensorSpec(value.shape, value.dtype, value.layout, value.storage or value.dtype)
     array = as_host_array(value, where)
-    return TensorSpec(array.shape, logical_dtype(array.dtype, where=where))
+    return TensorSpec(array.shape, logical_dtype(array.dtype, where=where, allowed=allowed))
 
 
 def as_host_array(value: Any, where: str) -> np.ndarray[Any, np.dtype[Any]]:
@@ -218,7 +261,7 @@ def signature(name: str, value: Any) -> Hashable:
         return value.spec
     if isinstance(value, np.ndarray):
         return value.shape, value.dtype
-    return spec_of(value, repr(name))
+    return spec_of(value, repr(name)) if hasattr(value, "__array__") else (type(value), id(value))
 
 
 def frozen(values: Mapping[str, Any]) -> Hashable:
@@ -231,9 +274,9 @@ def frozen(values: Mapping[str, Any]) -> Hashable:
 _ATOMS = frozenset({int, float, bool, str})
 
 
-def _hashable(value: Any) -> Hashable:
-    if isinstance(value, list | tuple):
-        return tuple([(type(entry), _hashable(entry)) for entry in value])
+def _hashable(value: Any, depth: int = 0) -> Hashable:
     if isinstance(value, np.ndarray):
-        return _hashable(value.tolist())
-    return value if isinstance(value, Hashable) else repr(value)
+        value = value.tolist()
+    if isinstance(value, list | tuple) and depth < MAX_LIST_DEPTH:
+        return tuple([(type(entry), _hashable(entry, depth + 1)) for entry in value])
+    return value if isinstance(value, Hashable) else (type(value), id(value))

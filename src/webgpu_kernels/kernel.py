@@ -7,8 +7,10 @@ from collections import OrderedDict
 from typing import TYPE_CHECKING, Any
 
 from webgpu_kernels.device import Device, Executable, Tensor, default_device
-from webgpu_kernels.invocation import Invocation, Wanted, checked_out, merged_inputs, spec_of, wanted_outputs
+from webgpu_kernels.errors import RequestError
+from webgpu_kernels.invocation import Invocation, Wanted, checked_out, merged_inputs, options, spec_of, wanted_outputs
 from webgpu_kernels.planning.attributes import unknown_name
+from webgpu_kernels.planning.capabilities import Capabilities
 from webgpu_kernels.planning.explanation import Explanation, explain_selection
 from webgpu_kernels.planning.rendering import build_program
 from webgpu_kernels.planning.request import check_dtype
@@ -16,10 +18,9 @@ from webgpu_kernels.prepared import PreparedCall
 from webgpu_kernels.results import Rendering, Results
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Mapping
+    from collections.abc import Mapping
 
     from webgpu_kernels.contract import Manifest, Package
-    from webgpu_kernels.planning.capabilities import Capabilities
 
 CACHED_CALLS = 256
 """Requests whose plan and pipelines a kernel remembers; the least recently used goes first."""
@@ -38,7 +39,6 @@ class Kernel:
     def __init__(self, package: Package, device: Device | None = None) -> None:
         self.package = package
         self._device = device
-        self._calls: OrderedDict[Hashable, PreparedCall] = OrderedDict()
         self._lock = threading.Lock()
 
     @property
@@ -183,7 +183,7 @@ class Kernel:
         Source: FORMAT, section 5.
         """
         asked = self._asked(inputs, named, attrs, args, outputs, None, variant, tunables)
-        described = capabilities if capabilities is not None else self._target(asked, device).capabilities
+        described = self._described(asked, capabilities, device)
         return explain_selection(asked.select(self.manifest, described, exhaustive=True))
 
     def render(
@@ -223,7 +223,7 @@ class Kernel:
         Source: FORMAT, sections 6 and 7.
         """
         asked = self._asked(inputs, named, attrs, args, outputs, None, variant, tunables)
-        described = capabilities if capabilities is not None else self._target(asked, device).capabilities
+        described = self._described(asked, capabilities, device)
         plan = asked.plan(self.manifest, described)
         program = build_program(self.package, plan)
         return Rendering({step.id: step.wgsl for step in program.passes}, plan.where)
@@ -274,30 +274,60 @@ class Kernel:
         wanted = wanted_outputs(outputs, where)
         given = merged_inputs(inputs, named, where)
         targets = checked_out(out, where)
-        return Invocation(given, attrs or {}, args or {}, wanted, targets, variant, tunables or {})
+        if variant is not None and not isinstance(variant, str):
+            raise RequestError("variant", where=where, expected="a variant's id", got=repr(variant))
+        return Invocation(
+            given,
+            options("attrs", attrs, where),
+            options("args", args, where),
+            wanted,
+            targets,
+            variant,
+            options("tunables", tunables, where),
+        )
 
     def _target(self, asked: Invocation, device: Device | None) -> Device:
-        chosen = device or self._device
+        chosen = device if device is not None else self._device
         if chosen is not None:
+            if not isinstance(chosen, Device):
+                raise RequestError(
+                    "device",
+                    where=self.op_id,
+                    expected="a Device",
+                    got=repr(chosen),
+                    hint="Open one: wk.Device(name), wk.default_device().",
+                )
             return chosen
         for value in asked.inputs.values():
             if type(value) is Tensor:
                 return value.device
         return default_device()
 
+    def _described(self, asked: Invocation, capabilities: Capabilities | None, device: Device | None) -> Capabilities:
+        if capabilities is None:
+            return self._target(asked, device).capabilities
+        if not isinstance(capabilities, Capabilities):
+            raise RequestError("capabilities", where=self.op_id, expected="Capabilities", got=repr(capabilities))
+        return capabilities
+
     def _prepared(self, asked: Invocation, device: Device | None) -> PreparedCall:
-        """Return the planned call of a request, from the cache where it was seen before."""
+        """Return the planned call of a request, from the device's cache where it was seen before.
+
+        The cache lies with the device, so that neither keeps the other alive.
+        """
         target = self._target(asked, device)
-        key = (target, asked.key)
+        key = asked.key
         with self._lock:
-            call = self._calls.get(key)
-            if call is not None:
-                self._calls.move_to_end(key)
+            calls = target.planned.get(self)
+            call: PreparedCall | None = calls.get(key) if calls is not None else None
+            if calls is not None and call is not None:
+                calls.move_to_end(key)
                 return call
         plan = asked.plan(self.manifest, target.capabilities)
         call = PreparedCall(plan, Executable.compile(target, build_program(self.package, plan)))
         with self._lock:
-            self._calls[key] = call
-            while len(self._calls) > CACHED_CALLS:
-                self._calls.popitem(last=False)
+            calls = target.planned.setdefault(self, OrderedDict())
+            calls[key] = call
+            while len(calls) > CACHED_CALLS:
+                calls.popitem(last=False)
         return call

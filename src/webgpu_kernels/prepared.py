@@ -97,7 +97,7 @@ class PreparedCall:
                 a value out of the input's range; nothing was uploaded then.
             DeviceError: a tensor of another device, a destroyed one, or a device that failed.
         """
-        given = inputs if inputs is not None and not named else merged_inputs(inputs, named, self._where)
+        given = inputs if type(inputs) is dict and not named else merged_inputs(inputs, named, self._where)
         return self.run(given, out, output)
 
     def run(
@@ -125,6 +125,9 @@ class PreparedCall:
         if output is not None:
             on_gpu = _checked_place(output, self._where) == "gpu"
         targets = tuple([out.get(name) for name in self._outputs]) if out else None
+        if out and targets is not None and len(out) > len(targets) - targets.count(None):
+            unknown = next(name for name in out if name not in self._outputs)
+            raise unknown_name("output", unknown, self._outputs, f"{self._where}: prepared call")
         results = executable.run(tensors, targets) if on_gpu else executable.run_to_host(tensors, targets)
         return Results(dict(zip(self._outputs, results, strict=True)), self._where)
 
@@ -231,6 +234,6 @@ class PreparedCall:
 
 
 def _checked_place(output: str | None, where: str) -> str | None:
-    if output in {None, "cpu", "gpu"}:
+    if output is None or output == "cpu" or output == "gpu":  # noqa: PLR1714 - a set would need it hashable
         return output
     raise RequestError("output", where=where, expected='"cpu", "gpu" or None', got=repr(output))

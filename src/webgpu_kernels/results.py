@@ -75,3 +75,7 @@ class Rendering(Results[str]):
     def __str__(self) -> str:
         """Return every shader under a comment that names its pass."""
         return "\n".join(f"// pass {name}\n{wgsl}" for name, wgsl in self.items())
+
+    def __repr__(self) -> str:
+        """Return each pass with the length of its shader."""
+        return f"Rendering({', '.join(f'{name}: {wgsl.count(chr(10)) + 1} lines' for name, wgsl in self.items())})"

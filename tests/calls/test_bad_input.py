@@ -113,7 +113,8 @@ def test_groups_that_do_not_divide_the_channels(
         ("activation", 2, "value not allowed: expected one of [0, 1], got 2"),
         ("activation", 0.5, "value not allowed: expected one of [0, 1], got 0.5"),
         ("epsilon", "x", "wrong kind of value: expected a number, got 'x'"),
-        ("epsilon", float("nan"), "attributes are finite: got nan"),
+        ("epsilon", float("nan"), "attributes are finite float32 numbers: got nan"),
+        ("epsilon", 1e39, "attributes are finite float32 numbers: got 1e+39"),
         ("channels_last", [1], "wrong kind of value: expected a number, got [1]"),
     ],
 )
@@ -162,7 +163,7 @@ def test_arrays_of_dtypes_that_no_port_has(
     """With the remedy."""
     inputs["X"] = inputs["X"].astype(dtype)
     message = refused(wk.errors.DtypeError, lambda: kernel(inputs, attrs=attrs))
-    assert message.startswith(f"{OP}: 'X': unsupported dtype: expected one of ")
+    assert message.startswith(f"{OP}: 'X': unsupported dtype: expected one of float32, float16, got ")
     assert message.endswith(hint)
 
 
@@ -178,7 +179,7 @@ def test_what_is_no_array(kernel: wk.Kernel, inputs: Inputs, attrs: Inputs) -> N
     """A list has no dtype."""
     inputs["gamma"] = list(inputs["gamma"])
     message = refused(wk.errors.DtypeError, lambda: kernel(inputs, attrs=attrs))
-    assert message.startswith("'gamma': not an array: expected a numpy array or a GPU tensor, got list")
+    assert message.startswith(f"{OP}: 'gamma': not an array: expected a numpy array or a GPU tensor, got list")
 
 
 @pytest.mark.parametrize("order", ["F", "negative", "sliced", "readonly", "big-endian"])
@@ -327,3 +328,68 @@ def test_a_package_that_is_not_there(tmp_path: Any) -> None:
         "no kernel 'com.microsoft.SkipGroupNrm' is bundled. Did you mean 'com.microsoft.SkipGroupNorm'?"
     )
     refused(wk.errors.PackageNotFound, lambda: wk.load_kernel(tmp_path))
+
+
+def test_an_option_among_the_inputs(kernel: wk.Kernel, inputs: Inputs) -> None:
+    """The message says where it goes."""
+    assert refused(wk.errors.UnknownNameError, lambda: kernel(inputs, groups=8, activation=1)) == (
+        f"{OP}: unknown input 'groups'. It goes into attrs={{'groups': …}}."
+    )
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"attrs": [4]}, "attrs: expected a mapping of names to values, got [4]"),
+        ({"args": 5}, "args: expected a mapping of names to values, got 5"),
+        ({"tunables": "x"}, "tunables: expected a mapping of names to values, got 'x'"),
+        ({"outputs": 5}, "outputs: expected names, or names to specs, got 5"),
+        ({"outputs": [["Y"]]}, "outputs: expected names, or names to specs, got [['Y']]"),
+        ({"out": 5}, "out: expected a mapping of names to GPU tensors, got int"),
+        ({"variant": ["a"]}, "variant: expected a variant's id, got ['a']"),
+        ({"output": []}, 'output: expected "cpu", "gpu" or None, got []'),
+        ({"device": "cpu"}, "device: expected a Device, got 'cpu'. Open one: wk.Device(name), wk.default_device()."),
+    ],
+)
+def test_options_of_the_wrong_kind(
+    kernel: wk.Kernel, inputs: Inputs, attrs: Inputs, options: dict[str, Any], message: str
+) -> None:
+    """Each says what it takes."""
+    assert refused(wk.errors.RequestError, lambda: kernel(inputs, **{"attrs": attrs, **options})) == f"{OP}: {message}"
+
+
+def test_described_devices_are_capabilities(kernel: wk.Kernel, inputs: Inputs, attrs: Inputs) -> None:
+    """A dictionary is none."""
+    described: Any = {}
+    assert (
+        refused(wk.errors.RequestError, lambda: kernel.explain(inputs, attrs=attrs, capabilities=described))
+        == f"{OP}: capabilities: expected Capabilities, got {{}}"
+    )
+
+
+def test_an_attribute_without_end(kernel: wk.Kernel, inputs: Inputs, attrs: Inputs) -> None:
+    """A list that holds itself is refused, not followed."""
+    endless: list[Any] = []
+    endless.append(endless)
+    assert refused(wk.errors.AttributeValueError, lambda: kernel(inputs, attrs={**attrs, "groups": endless})) == (
+        f"{OP}: attribute 'groups': lists are nested too deeply: expected at most 16 levels"
+    )
+
+
+def test_a_prepared_call_given_wrongly(kernel: wk.Kernel, device: wk.Device, inputs: Inputs, attrs: Inputs) -> None:
+    """No mapping, an output it was not prepared for, another shape or dtype."""
+    call = kernel.prepare(inputs, attrs=attrs)
+    listed: Any = [1]
+    assert refused(wk.errors.RequestError, lambda: call(listed)) == (
+        f"{OP}: inputs are given by name: expected a mapping or keywords, got list"
+    )
+    target = device.empty((2, 4, 4, 32), "float32")
+    assert refused(wk.errors.UnknownNameError, lambda: call(inputs, out={"S": target})) == (
+        f"{OP}: prepared call: unknown output 'S'. The contract has outputs: Y."
+    )
+    assert refused(wk.errors.ShapeError, lambda: call({**inputs, "X": inputs["X"][:1]})) == (
+        f"{OP}: 'X': wrong shape for the prepared call: expected [2, 4, 4, 32], got [1, 4, 4, 32]"
+    )
+    assert refused(wk.errors.DtypeError, lambda: call({**inputs, "X": inputs["X"].astype(np.float16)})) == (
+        f"{OP}: 'X': wrong dtype for the prepared call: expected float32, got float16"
+    )

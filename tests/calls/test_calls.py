@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import threading
+import weakref
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -151,6 +153,7 @@ def test_wgsl_is_rendered_for_a_described_device(kernel: wk.Kernel, inputs: Inpu
     assert list(wgsl) == ["stats", "combine", "apply"]
     assert "@compute" in wgsl.combine
     assert "// pass combine\n" in str(wgsl)
+    assert repr(wgsl).startswith("Rendering(stats: ")
 
 
 def test_a_batch_is_one_submission(
@@ -251,6 +254,17 @@ def test_eight_threads_share_a_device(device: wk.Device, inputs: Inputs, attrs: 
         thread.join(60)
     assert not any(thread.is_alive() for thread in threads)
     assert failures == []
+
+
+def test_a_kernel_keeps_no_device_alive(inputs: Inputs, attrs: Inputs) -> None:
+    """Nor does a device keep a kernel: planned calls go with either."""
+    kernel = wk.get_kernel("com.microsoft.SkipGroupNorm")
+    device = wk.Device()
+    kernel(inputs, attrs=attrs, device=device)
+    alive = weakref.ref(device)
+    del device
+    gc.collect()
+    assert alive() is None
 
 
 MANIFEST: dict[str, Any] = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import weakref
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from webgpu_kernels.device.adapters import capabilities_of
 from webgpu_kernels.device.encoding import Recorder
@@ -18,7 +18,8 @@ from webgpu_kernels.device.watching import watch
 from webgpu_kernels.errors import DeviceError, DeviceLost, ForkedProcessError, KernelError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections import OrderedDict
+    from collections.abc import Hashable, Iterator, Mapping
 
     from webgpu_kernels.device.batch import Batch
     from webgpu_kernels.device.binding import BoundSet
@@ -47,6 +48,7 @@ class DeviceCore:
         failure: why the device cannot be used any more, or None.
         returned: where dropped tensors leave their memory, without a lock, for the next call to collect.
         open_batches: how many threads have a batch open.
+        planned: for each kernel its planned calls here; they go when the device or the kernel goes.
     """
 
     def __init__(self, wgpu_device: Wgpu, pool_limit_bytes: int) -> None:
@@ -63,6 +65,7 @@ class DeviceCore:
         self.open_batches = 0
         self.threads = threading.local()
         self.executables: weakref.WeakSet[Executable] = weakref.WeakSet()
+        self.planned: weakref.WeakKeyDictionary[object, OrderedDict[Hashable, Any]] = weakref.WeakKeyDictionary()
         self._orphans: list[Executable] = []
         watch(wgpu_device, self, self.lock)
 

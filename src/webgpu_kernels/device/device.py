@@ -238,6 +238,7 @@ class Device(DeviceCore):
             self.failure = DeviceClosed
             for executable in list(self.executables):
                 executable.release()
+            self.planned.clear()
             self.transfers.trim()
             self.scratch.clear()
             self.pool.close()

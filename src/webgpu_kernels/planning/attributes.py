@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from webgpu_kernels.contract import Attribute, Manifest, ScalarArg, Tunable
 
 _INTEGER_RANGES = {"u32": (0, 2**32 - 1), "i32": (-(2**31), 2**31 - 1)}
+MAX_LIST_DEPTH = 16
+"""Deepest nesting of a list attribute."""
 _F32_MAX = 3.4028234663852886e38
 
 
@@ -87,14 +89,18 @@ def _attribute_value(attribute: Attribute, given: object, where: str) -> object:
     return value
 
 
-def _plain(given: object, path: str) -> object:
+def _plain(given: object, path: str, depth: int = 0) -> object:
     """Turn what numpy gives into plain host values, and refuse what no attribute can be."""
+    if depth > MAX_LIST_DEPTH:
+        raise AttributeValueError(
+            "lists are nested too deeply", where=path, expected=f"at most {MAX_LIST_DEPTH} levels"
+        )
     tolist = getattr(given, "tolist", None)
     value = tolist() if tolist is not None else given
     if isinstance(value, list | tuple):
-        return [_plain(entry, path) for entry in value]
-    if isinstance(value, float) and not math.isfinite(value):
-        raise AttributeValueError("attributes are finite", where=path, got=repr(given))
+        return [_plain(entry, path, depth + 1) for entry in value]
+    if isinstance(value, int | float) and not abs(value) <= _F32_MAX:
+        raise AttributeValueError("attributes are finite float32 numbers", where=path, got=repr(given))
     if isinstance(value, bool | int | float | str):
         return host_value(value)
     raise AttributeValueError(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from webgpu_kernels.contract import DTYPES, LOGICAL_DTYPES, NIBBLE_DTYPES
@@ -59,12 +59,13 @@ class TensorSpec:
         return f"{self.dtype}{list(self.shape)}{suffix}"
 
 
-def logical_dtype(dtype: object, *, where: str | None = None) -> str:
+def logical_dtype(dtype: object, *, where: str | None = None, allowed: Sequence[str] = LOGICAL_DTYPES) -> str:
     """Return the logical dtype's name of a name, a numpy dtype or a numpy scalar type.
 
     Args:
         dtype: what the caller gave.
         where: the port or array concerned, for the message.
+        allowed: the dtypes that the message lists.
 
     Returns:
         One of the format's logical dtypes.
@@ -80,7 +81,7 @@ def logical_dtype(dtype: object, *, where: str | None = None) -> str:
     raise DtypeError(
         "unsupported dtype",
         where=where,
-        expected=f"one of {', '.join(LOGICAL_DTYPES)}",
+        expected=f"one of {', '.join(allowed)}",
         got=name,
         hint=_REMEDIES.get(str(name)),
     )
