@@ -158,6 +158,8 @@ class Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     # The part of a file that is sent before the connection breaks; None for all of it.
     sent_bytes: int | None = None
+    # Whether it stays open then, silent.
+    stalls: bool = False
 
     def do_HEAD(self) -> None:
         """Answer without a body."""
@@ -176,7 +178,7 @@ class Handler(BaseHTTPRequestHandler):
         token = authorization.removeprefix("Bearer ") if authorization else None
         with self.hub.lock:
             self.hub.seen.append(Seen(self.command, path, token, self.headers.get("Range")))
-        self.sent_bytes = None
+        self.sent_bytes, self.stalls = None, False
         fault = self.hub.fault_for(self.command, path)
         if fault is not None and fault.act(self):
             return
@@ -246,6 +248,8 @@ class Handler(BaseHTTPRequestHandler):
         self.end_headers()
         if self.command == "GET":
             self.wfile.write(content[start:][: self.sent_bytes])
+            if self.stalls:
+                be_slow(self)
             self.close_connection = self.sent_bytes is not None
 
     def send_json(self, data: Any) -> None:
@@ -289,6 +293,16 @@ def cut_off(after_bytes: int) -> Callable[[Handler], bool]:
 
     def act(handler: Handler) -> bool:
         handler.sent_bytes = after_bytes
+        return False
+
+    return act
+
+
+def stall(after_bytes: int) -> Callable[[Handler], bool]:
+    """Send so many bytes of the file, then nothing for a long time."""
+
+    def act(handler: Handler) -> bool:
+        handler.sent_bytes, handler.stalls = after_bytes, True
         return False
 
     return act

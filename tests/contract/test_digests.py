@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from sample_manifests import scale_manifest
 
+import webgpu_kernels as wk
 from webgpu_kernels.contract import FileCheck, file_digest, open_package, package_id, verify
 from webgpu_kernels.errors import DigestError, PackageError
 
@@ -122,6 +123,15 @@ def test_a_folder_is_verified_on_request(tmp_path: Path) -> None:
     assert open_package(tmp_path).template("main.wgsl.jinja").render({}).text == "fn other() {}"
     with pytest.raises(DigestError):
         open_package(tmp_path, verify=True)
+
+
+def test_a_kernel_of_a_folder_is_verified_on_request(tmp_path: Path) -> None:
+    """It is of no commit of the Hub."""
+    assert wk.load_kernel(make(tmp_path), verify=True).revision is None
+    (tmp_path / "main.wgsl.jinja").write_text("fn other() {}")
+    assert wk.load_kernel(tmp_path).op_id == "test.Scale"
+    with pytest.raises(DigestError):
+        wk.load_kernel(tmp_path, verify=True)
 
 
 def test_one_error_names_every_file_at_fault(tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ from loopback_hub import (
     cut_off,
     hang_up,
     package_files,
+    stall,
     status,
 )
 
@@ -96,6 +97,20 @@ def test_a_file_that_was_cut_off_is_continued(
     wk.get_kernel(REPOSITORY, version=1)
     ranges = [seen.range for seen in server.seen if part in seen.path and seen.method == "GET"]
     assert ranges == [None, *([f"bytes={after}-", f"bytes={2 * after}-"] if after else [None, None])]
+    assert_clean(hub, server)
+
+
+@pytest.mark.usefixtures("naps", "impatient")
+def test_a_file_that_stalls_is_continued(server: LoopbackHub, hub: Hub, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As one that was cut off."""
+    monkeypatch.setattr("huggingface_hub.constants.DOWNLOAD_CHUNK_SIZE", 1)
+    server.publish(package_files())
+    server.fail("GET", "main.wgsl.jinja", stall(5))
+    wk.get_kernel(REPOSITORY, version=1)
+    assert [seen.range for seen in server.seen if "main.wgsl" in seen.path and seen.method == "GET"][:2] == [
+        None,
+        "bytes=5-",
+    ]
     assert_clean(hub, server)
 
 

@@ -121,6 +121,16 @@ def test_metadata_comes_first_and_suites_when_asked_for(server: LoopbackHub) -> 
 
 
 @pytest.mark.usefixtures("hub")
+def test_included_files_are_there_before_they_are_needed(server: LoopbackHub, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In folders below, too: a call neither waits for the network nor fails by it."""
+    included = {"main.wgsl.jinja": b'{% include "parts/a.wgsl" %}', "parts/a.wgsl": b"// a"}
+    server.publish(package_files(extra=included))
+    kernel = wk.get_kernel(REPOSITORY, version=1)
+    offline(monkeypatch)
+    assert kernel.package.template("main.wgsl.jinja").render({}).text == "// a"
+
+
+@pytest.mark.usefixtures("hub")
 def test_a_newer_version_is_mentioned_once(server: LoopbackHub, caplog: pytest.LogCaptureFixture) -> None:
     """By the log, so that a program's output and warnings stay its own."""
     server.publish(package_files())
