@@ -111,6 +111,9 @@ def test_a_request_that_was_seen_is_looked_up(kernel: wk.Kernel, inputs: Inputs,
     plan = kernel.prepare(inputs, attrs=attrs).plan
     assert kernel.prepare({name: array + 1 for name, array in inputs.items()}, attrs=attrs).plan is plan
     assert kernel.prepare(inputs, attrs={**attrs, "epsilon": 1e-4}).plan is not plan
+    specs = {name: wk.TensorSpec(array.shape, array.dtype) for name, array in inputs.items()}
+    again = {name: wk.TensorSpec(array.shape, array.dtype) for name, array in inputs.items()}
+    assert kernel.prepare(specs, attrs=attrs).plan is kernel.prepare(again, attrs=attrs).plan
     assert kernel.prepare(inputs, attrs=attrs, outputs=["S"]).plan is not plan
     assert kernel.prepare(inputs, attrs=attrs, tunables={"WORKGROUP_SIZE": 64}).plan is not plan
 
