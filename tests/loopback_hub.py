@@ -156,6 +156,8 @@ class Handler(BaseHTTPRequestHandler):
 
     hub: LoopbackHub
     protocol_version = "HTTP/1.1"
+    # Headers and body are two writes; the second would wait for the first one's acknowledgement.
+    disable_nagle_algorithm = True
     # The part of a file that is sent before the connection breaks; None for all of it.
     sent_bytes: int | None = None
     # Whether it stays open then, silent.

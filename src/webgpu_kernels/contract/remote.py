@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from webgpu_kernels.contract.faults import fault_of, is_passing, pause_s
 from webgpu_kernels.contract.files import MAX_FILE_BYTES
+from webgpu_kernels.contract.source import is_commit
 from webgpu_kernels.contract.writing import replace_text
 from webgpu_kernels.errors import HubExtraMissing, HubUnavailable, PackageError, SourceError
 
@@ -63,9 +64,13 @@ class Hub:
         """
         answer, _ = self._ask(f"{repository}/refs", repository, tries=_TRIES if patient else 1)
         try:
-            return {branch["name"]: str(branch["targetCommit"]) for branch in answer["branches"]}
+            branches = {str(branch["name"]): str(branch["targetCommit"]) for branch in answer["branches"]}
         except (KeyError, TypeError) as error:
             raise _unintelligible(repository, self.endpoint) from error
+        # A commit becomes part of addresses and paths.
+        if not all(map(is_commit, branches.values())):
+            raise _unintelligible(repository, self.endpoint)
+        return branches
 
     def sizes(self, source: Source, commit: str) -> Mapping[str, int]:
         """Return which files a package has at a commit.
@@ -196,9 +201,10 @@ class Hub:
         Source: huggingface_hub, layout of the cache (``refs``).
         """
         try:
-            return (self._stored(repository) / "refs" / branch).read_text("ascii").strip() or None
+            noted = (self._stored(repository) / "refs" / branch).read_text("ascii").strip()
         except (OSError, UnicodeDecodeError):
             return None
+        return noted if is_commit(noted) else None
 
     def remember(self, repository: str, branch: str, commit: str) -> None:
         """Note where a branch is, for the day without network.

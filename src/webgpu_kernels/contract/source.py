@@ -141,7 +141,7 @@ def checked_revision(revision: object, where: str) -> str:
 
     Source: FORMAT section 10.
     """
-    if not isinstance(revision, str) or not _COMMIT.fullmatch(revision):
+    if not isinstance(revision, str) or not is_commit(revision):
         raise SourceError(
             "no revision",
             where=where,
@@ -150,6 +150,18 @@ def checked_revision(revision: object, where: str) -> str:
             hint="To follow a branch v1 give version=1.",
         )
     return revision
+
+
+def is_commit(text: str) -> bool:
+    """Tell whether a text is a whole commit.
+
+    Args:
+        text: the text.
+
+    Returns:
+        True for 40 hexadecimal digits.
+    """
+    return _COMMIT.fullmatch(text) is not None
 
 
 def local_folder(repository: str) -> Path | None:

@@ -189,7 +189,15 @@ def test_a_server_says_when_to_come_back(server: LoopbackHub, naps: list[float])
 
 
 @pytest.mark.usefixtures("naps")
-@pytest.mark.parametrize(("part", "body"), [("/refs", b"<html>"), ("/refs", b"[]"), ("/refs", b'{"branches": [1]}')])
+@pytest.mark.parametrize(
+    ("part", "body"),
+    [
+        ("/refs", b"<html>"),
+        ("/refs", b"[]"),
+        ("/refs", b'{"branches": [1]}'),
+        ("/refs", b'{"branches": [{"name": "v1", "targetCommit": "../.."}]}'),
+    ],
+)
 def test_an_answer_that_is_not_the_hubs_is_one_error(server: LoopbackHub, hub: Hub, part: str, body: bytes) -> None:
     """Such as the page of a portal that wants a login first."""
     server.publish(package_files())
@@ -291,6 +299,18 @@ def test_a_cache_that_cannot_be_written_is_one_error(server: LoopbackHub, hub: H
     server.publish(package_files())
     hub.cache.write_text("in the way")
     with pytest.raises(HubError, match=rf"^{REPOSITORY}@v1: metadata\.json: cannot be brought into the cache: got "):
+        wk.get_kernel(REPOSITORY, version=1)
+
+
+@pytest.mark.usefixtures("hub", "naps")
+def test_a_note_that_is_no_commit_is_not_followed(server: LoopbackHub, hub: Hub) -> None:
+    """Other programs write into the cache, too."""
+    server.publish(package_files())
+    wk.get_kernel(REPOSITORY, version=1)
+    forget_versions()
+    (hub.cache / "kernels--webgpu-kernels--test.Scale/refs/v1").write_text("../../elsewhere")
+    server.fail("GET", "/refs", status(500), times=1000)
+    with pytest.raises(HubUnavailable, match="fails, and the cache has no copy: got status 500"):
         wk.get_kernel(REPOSITORY, version=1)
 
 
