@@ -72,6 +72,27 @@ def test_the_reference_names_every_public_name() -> None:
     assert [name for name in webgpu_kernels.__all__ if not re.search(rf"\b{name}\b", text)] == []
 
 
+def test_the_format_names_whatever_formulas_know() -> None:
+    """Every namespace and function of formulas stands in a table of the format's page."""
+    from webgpu_kernels.contract.words import CONSTANTS, NAMESPACES  # noqa: PLC0415 - as above
+    from webgpu_kernels.language import FUNCTIONS  # noqa: PLC0415
+
+    rows = [line for line in (ROOT / "docs" / "format.md").read_text("utf-8").splitlines() if line.startswith("| ")]
+    known = {*NAMESPACES, *FUNCTIONS, *(name for name in CONSTANTS if name.islower()), "f16Ok", "env"}
+    assert sorted(name for name in known if not re.search(rf"`{name}[`.(]", "\n".join(rows))) == []
+
+
+def test_cited_sections_are_explained() -> None:
+    """``FORMAT, section N`` in a docstring is a row of the format page's first table."""
+    cited = set()
+    for module in (ROOT / "src").rglob("*.py"):
+        for numbers in re.findall(r"FORMAT,? sections? ((?:[\d]+(?:, | and | to )?)+)", module.read_text("utf-8")):
+            cited |= set(re.findall(r"\d+", numbers))
+    text = (ROOT / "docs" / "format.md").read_text("utf-8")
+    assert cited
+    assert sorted(number for number in cited if f"\n| {number} | " not in text) == []
+
+
 def test_the_first_page_names_every_bundled_kernel() -> None:
     """What comes with the library stands in the README."""
     text = (ROOT / "README.md").read_text(encoding="utf-8")
