@@ -264,7 +264,7 @@ def signature(name: str, value: Any) -> Hashable:
     if isinstance(value, TensorSpec):
         return value
     # What is no array is refused before anything is kept under this key.
-    return spec_of(value, repr(name)) if hasattr(value, "__array__") else type(value)
+    return spec_of(value, repr(name)) if hasattr(value, "__array__") else (type(value),)
 
 
 def frozen(values: Mapping[str, Any]) -> Hashable:
@@ -282,4 +282,4 @@ def _hashable(value: Any, depth: int = 0) -> Hashable:
         value = value.tolist()
     if isinstance(value, list | tuple) and depth < MAX_LIST_DEPTH:
         return tuple([(type(entry), _hashable(entry, depth + 1)) for entry in value])
-    return value if isinstance(value, Hashable) else type(value)  # refused before anything is kept under this key
+    return value if isinstance(value, Hashable) else (type(value),)  # refused before anything is kept under this key

@@ -11,7 +11,6 @@ from webgpu_kernels.errors import RequestError
 from webgpu_kernels.invocation import Invocation, Wanted, checked_out, merged_inputs, options, spec_of, wanted_outputs
 from webgpu_kernels.planning.attributes import unknown_name
 from webgpu_kernels.planning.capabilities import Capabilities
-from webgpu_kernels.planning.explanation import Explanation, explain_selection
 from webgpu_kernels.planning.rendering import build_program
 from webgpu_kernels.planning.request import check_dtype
 from webgpu_kernels.prepared import PreparedCall
@@ -21,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from webgpu_kernels.contract import Manifest, Package
+    from webgpu_kernels.planning.explanation import Explanation
 
 CACHED_CALLS = 256
 """Requests whose plan and pipelines a kernel remembers; the least recently used goes first."""
@@ -184,6 +184,8 @@ class Kernel:
         """
         asked = self._asked(inputs, named, attrs, args, outputs, None, variant, tunables)
         described = self._described(asked, capabilities, device)
+        from webgpu_kernels.planning.explanation import explain_selection  # noqa: PLC0415 - calls do without it
+
         return explain_selection(asked.select(self.manifest, described, exhaustive=True))
 
     def render(

@@ -5,19 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from webgpu_kernels.contract import bundled_package, open_package
-from webgpu_kernels.contract.agreement import check_local
-from webgpu_kernels.contract.hub import hub_package
-from webgpu_kernels.contract.lock import find_lock, locked_source
-from webgpu_kernels.contract.remote import connect
-from webgpu_kernels.contract.source import local_folder, repository_of, source_of
-from webgpu_kernels.contract.trust import check_trusted
 from webgpu_kernels.errors import SourceError
 from webgpu_kernels.kernel import Kernel
 
 if TYPE_CHECKING:
     import os
 
-    from webgpu_kernels.contract import Package
     from webgpu_kernels.contract.trust import Trust
     from webgpu_kernels.device import Device
 
@@ -62,34 +55,17 @@ def get_kernel(
 
     Source: FORMAT, sections 1 and 10.
     """
+    if not isinstance(name, str):
+        raise SourceError("name", expected="an operator or a repository", got=repr(name))
     if "/" not in name and version is None and revision is None and not locked:
         return Kernel(bundled_package(name), device)
+    from webgpu_kernels.contract import published  # noqa: PLC0415 - who loads bundled kernels does without the Hub
+
     if not locked:
-        return Kernel(_package(name, version, revision, trust_remote_code, token), device)
+        return Kernel(published.followed_package(name, version, revision, trust_remote_code, token), device)
     if revision is not None:
         raise SourceError("revision and locked are both given", where=name, hint="Give one of them.")
-    return Kernel(_locked_package(name, version, locked, trust_remote_code, token), device)
-
-
-def _package(name: str, version: int | None, revision: str | None, trust: Trust, token: str | bool | None) -> Package:
-    source = source_of(name, version, revision)
-    folder = local_folder(source.repository)
-    if folder is not None:
-        package = open_package(folder)
-        check_local(package.manifest, source, where=package.where)
-        return package
-    check_trusted(source, trust)
-    return hub_package(source, connect(token))
-
-
-def _locked_package(
-    name: str, version: int | None, locked: bool | str | os.PathLike[str], trust: Trust, token: str | bool | None
-) -> Package:
-    path = find_lock() if locked is True else locked
-    assert not isinstance(path, bool)
-    source, pin = locked_source(repository_of(name), version, path)
-    check_trusted(source, trust)
-    return hub_package(source, connect(token), pin=pin)
+    return Kernel(published.locked_package(name, version, locked, trust_remote_code, token), device)
 
 
 def load_kernel(path: str | os.PathLike[str], *, verify: bool = False, device: Device | None = None) -> Kernel:

@@ -333,3 +333,10 @@ def test_an_unknown_bundled_package_is_not_found(bundle: Path, name: str, hint: 
     with pytest.raises(PackageNotFound) as caught:
         bundled_package(name)
     assert str(caught.value) == f"no kernel {name!r} is bundled. {hint}"
+
+
+@pytest.mark.parametrize("path", [None, 3, ["a"], "a" * 5000, "a\0b"])
+def test_what_is_no_path(path: Any) -> None:
+    """Neither a path nor one that any file could have."""
+    with pytest.raises(PackageNotFound, match=r"is no path \(|there is no such folder"):
+        open_package(path)

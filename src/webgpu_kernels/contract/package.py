@@ -154,7 +154,12 @@ def open_package(path: str | os.PathLike[str], *, verify: bool = False) -> Packa
 
     Source: FORMAT section 1.
     """
-    return _open(Path(path), where=os.fspath(path), verify=verify)
+    try:
+        where = os.fsdecode(path)
+        Path(where).is_dir()
+    except (TypeError, OSError, ValueError) as error:
+        raise PackageNotFound(f"is no path ({error})", where=repr(path)[:120], expected="a folder") from error
+    return _open(Path(where), where=where, verify=verify)
 
 
 def _open(folder: Path, *, where: str, verify: bool = False) -> Package:

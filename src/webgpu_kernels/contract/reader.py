@@ -35,7 +35,7 @@ from webgpu_kernels.contract.formulas import Names, clauses
 from webgpu_kernels.contract.heading import CONFORMANCE, read_domain, read_name, read_since
 from webgpu_kernels.contract.json_text import load_json
 from webgpu_kernels.contract.model import Manifest
-from webgpu_kernels.contract.older import is_older, read_older
+from webgpu_kernels.contract.older import is_older
 from webgpu_kernels.contract.ports import read_args, read_inputs, read_outputs, read_type_constraints
 from webgpu_kernels.contract.requirements import read_requires
 from webgpu_kernels.contract.variants import Outer, read_variants
@@ -109,12 +109,18 @@ def read_manifest(data: object, *, where: str = "", dialect: Dialect | None = No
     try:
         root = Node(checked(Node(data, report)), report)
         older = is_older(root.value) if dialect is None else dialect == "1.0"
-        manifest = read_older(root) if older else _read(Fields(root, MANIFEST_KEYS, "a manifest"))
+        manifest = _read_older(root) if older else _read(Fields(root, MANIFEST_KEYS, "a manifest"))
     except ReadingStopped:
         report.raise_any(data, where)
         raise
     report.raise_any(data, where)
     return manifest
+
+
+def _read_older(root: Node) -> Manifest:
+    from webgpu_kernels.contract.older.reader import read_older  # noqa: PLC0415 - few manifests are that old
+
+    return read_older(root)
 
 
 def _read(fields: Fields) -> Manifest:
