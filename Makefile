@@ -1,12 +1,13 @@
 # make demo   set everything up and run the main job
 # make test   set everything up and pass lint, format, types and all tests
-# PYTHON=…    the interpreter to set up with (3.11 to 3.13; default python3)
+# PYTHON=…    the interpreter to set up with (3.11 to 3.13; default python3); say it each time, or export it
 
 PYTHON ?= python3
 # Only for test-all-pythons: names on PATH or paths.
 PYTHONS ?= python3.11 python3.12 python3.13
 
 VENV_PYTHON := .venv/bin/python
+ABOUT_SKIPS := echo 'why tests are skipped: $(VENV_PYTHON) -m pytest -q -n auto -rs'
 
 # A caller's own paths must not shadow the environment that set-up made.
 unexport PYTHONPATH PYTHONHOME VIRTUAL_ENV
@@ -23,10 +24,12 @@ demo: setup
 test: lint
 	@$(VENV_PYTHON) -m pytest -q -n auto -m "not slow and not node"
 	@$(VENV_PYTHON) -m pytest -q -n auto -m "slow or node"
+	@$(ABOUT_SKIPS)
 
 # The quick half of test, for while you work.
 check: lint
 	@$(VENV_PYTHON) -m pytest -q -n auto -m "not slow and not node"
+	@$(ABOUT_SKIPS)
 
 lint: setup
 	@$(VENV_PYTHON) -m ruff check --quiet
@@ -37,8 +40,13 @@ lint: setup
 	done
 
 setup:
-	@command -v "$(PYTHON)" >/dev/null || { \
-	  echo 'setup: "$(PYTHON)" is not a command here: install python3 and python3-venv, or name an interpreter with make PYTHON=python3.12' >&2; \
+	@"$(PYTHON)" -c '' 2>/dev/null || { \
+	  for name in python3 python3.13 python3.12 python3.11; do \
+	    "$$name" -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))' 2>/dev/null || continue; \
+	    echo "setup: \"$(PYTHON)\" does not run here, and $$name does: make PYTHON=$$name $(MAKECMDGOALS)" >&2; \
+	    exit 1; \
+	  done; \
+	  echo 'setup: "$(PYTHON)" does not run here, and no other Python from 3.11 to 3.13: install python3 and python3-venv' >&2; \
 	  exit 1; }
 	@"$(PYTHON)" scripts/setup.py
 

@@ -5,14 +5,27 @@ working tree, except that Debian's driver packages are installed with apt. Only 
 syntax that Python 3.6 parses, so that an old interpreter gets a sentence instead of a traceback.
 """
 
+import shutil
+import subprocess
 import sys
 
 OLDEST, NEWEST = (3, 11), (3, 13)
 
+
+def advice() -> str:
+    """Say how to go on with an interpreter that fits: one that is here, if any is."""
+    for name in ("python3.13", "python3.12", "python3.11"):
+        # A name that is found need not run: pyenv has one for each version that any of its users installed.
+        if shutil.which(name) and subprocess.call([name, "-c", ""], stderr=subprocess.DEVNULL) == 0:
+            return f"{name} is here: make PYTHON={name}"
+    return "Install one of these, with its venv module, and name it if it is not python3: make PYTHON=python3.12"
+
+
 if not OLDEST <= sys.version_info[:2] <= NEWEST:
     sys.exit(
-        "setup: webgpu-kernels needs Python 3.11, 3.12 or 3.13, and {} is {}.{}. "
-        "Name another with: make PYTHON=python3.12".format(sys.executable, *sys.version_info[:2])
+        "setup: webgpu-kernels needs Python 3.11, 3.12 or 3.13, and {} is {}.{}. {}".format(
+            sys.executable, *sys.version_info[:2], advice()
+        )
     )
 
 # The imports below need the Python that the check above has established.
@@ -23,8 +36,6 @@ import json  # noqa: E402
 import os  # noqa: E402
 import re  # noqa: E402
 import shlex  # noqa: E402
-import shutil  # noqa: E402
-import subprocess  # noqa: E402
 import tempfile  # noqa: E402
 import tomllib  # noqa: E402
 from pathlib import Path  # noqa: E402

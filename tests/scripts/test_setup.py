@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -202,3 +203,39 @@ def test_errors_end_as_one_line_and_exit_code_1(
     monkeypatch.setattr(setup, "make_environment", fail)
     assert setup.main([]) == 1
     assert capsys.readouterr().err == "setup: no luck\n"
+
+
+def test_advice_names_an_interpreter_that_runs(
+    setup: ModuleType, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """A command that is there and fails, as pyenv's do for versions that are not chosen, is passed over."""
+    monkeypatch.setenv("PATH", str(tmp_path))
+    nothing = "Install one of these, with its venv module, and name it if it is not python3: make PYTHON=python3.12"
+    assert setup.advice() == nothing
+    broken = tmp_path / "python3.13"
+    broken.write_text("#!/bin/sh\nexit 127\n")
+    broken.chmod(0o755)
+    assert setup.advice() == nothing
+    (tmp_path / "python3.11").symlink_to(sys.executable)
+    assert setup.advice() == "python3.11 is here: make PYTHON=python3.11"
+
+
+@pytest.mark.parametrize(
+    ("there", "advice"),
+    [
+        ("python3.11", "and python3.11 does: make PYTHON=python3.11 demo"),
+        (None, "and no other Python from 3.11 to 3.13: install python3 and python3-venv"),
+    ],
+)
+def test_make_names_an_interpreter_that_runs(tmp_path: Path, there: str | None, advice: str) -> None:
+    """In place of one that does not."""
+    make = shutil.which("make")
+    if make is None:
+        pytest.skip("make is not installed")
+    if there:
+        (tmp_path / there).symlink_to(sys.executable)
+    environment = {"PATH": str(tmp_path), "LC_ALL": "C"}
+    command = [make, "-C", str(SCRIPT.parents[1]), "--no-print-directory", "PYTHON=python3.9", "demo"]
+    result = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
+    assert result.stdout == ""
+    assert result.stderr.splitlines()[0] == f'setup: "python3.9" does not run here, {advice}'
