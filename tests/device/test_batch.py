@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 import threading
+from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,9 +15,11 @@ from webgpu_kernels.device.seam import COPY_DST, COPY_SRC, STORAGE
 from webgpu_kernels.errors import DeviceError, TensorDestroyed
 
 if TYPE_CHECKING:
+    from types import FrameType
+
     from hand_made_programs import Programs
 
-    from webgpu_kernels.device import Device
+    from webgpu_kernels.device import Batch, Device, Tensor
 
 pytestmark = pytest.mark.device
 
@@ -188,3 +192,140 @@ def test_closing_the_device_inside_a_batch(own_device: Device, double: Executabl
     with pytest.raises(DeviceError, match=r"^the device was closed"), own_device.batch():  # noqa: PT012 - see above
         double.run([own_device.tensor(X)])
         own_device.close()
+
+
+def test_a_second_exit_does_nothing(own_device: Device, double: Executable) -> None:
+    """The batch is over after the first one; the next batch is like any other."""
+    batch = own_device.batch()
+    batch.__enter__()
+    (made,) = double.run([own_device.tensor(X)])
+    batch.__exit__(None, None, None)
+    batch.__exit__(None, None, None)
+    batch.__exit__(KeyError, KeyError(), None)
+    assert own_device.open_batches == 0
+    np.testing.assert_array_equal(made.numpy(), 2 * X)
+    with batch:
+        (again,) = double.run([own_device.tensor(X)])
+    np.testing.assert_array_equal(again.numpy(), 2 * X)
+
+
+@pytest.mark.parametrize("kept", [False, True], ids=["forgotten", "kept in a variable"])
+@pytest.mark.parametrize("step", ["__enter__", "begin", "_leave"])
+def test_an_interrupt_leaves_no_batch_open(own_device: Device, double: Executable, step: str, kept: bool) -> None:
+    """Ctrl-C as the batch is entered or left: outputs are gone, memory is free, and the next batch works."""
+    tensor = own_device.tensor(X)
+    made: list[Tensor] = []
+    caught: list[KeyboardInterrupt] = []
+
+    def interrupt(frame: FrameType, _event: str, _argument: object) -> None:
+        if frame.f_code.co_name == step and "batch.py" in frame.f_code.co_filename:
+            sys.settrace(None)
+            raise KeyboardInterrupt
+
+    batch = own_device.batch()
+    sys.settrace(interrupt)
+    try:
+        with batch:
+            made.extend(double.run([tensor]))
+    except KeyboardInterrupt as error:
+        caught.append(error)
+    finally:
+        sys.settrace(None)
+    if not kept:
+        del batch
+        caught.clear()
+    assert own_device.open_batches == 0
+    assert own_device.current_batch() is None
+    for output in made:
+        with pytest.raises(TensorDestroyed, match="its batch ended with an exception and was not submitted"):
+            output.numpy()
+    with own_device.batch():
+        (after,) = double.run([tensor])
+    np.testing.assert_array_equal(after.numpy(), 2 * X)
+    assert tensor.allocation.pins == 0
+
+
+def test_a_batch_that_nobody_can_leave_is_over(own_device: Device, double: Executable) -> None:
+    """Entered by hand and forgotten: its calls are given up with it."""
+    tensor = own_device.tensor(X)
+    batch = own_device.batch()
+    batch.__enter__()
+    (made,) = double.run([tensor])
+    assert own_device.open_batches == 1
+    del batch
+    assert own_device.open_batches == 0
+    with pytest.raises(TensorDestroyed, match="was not submitted"):
+        made.numpy()
+    assert tensor.allocation.pins == 0
+    np.testing.assert_array_equal(double.run_to_host([tensor])[0], 2 * X)
+
+
+def test_an_exit_stack_leaves_a_batch_as_a_with_statement_does(own_device: Device, double: Executable) -> None:
+    """ExitStack looks the methods up on the class."""
+    with ExitStack() as stack:
+        stack.enter_context(own_device.batch())
+        (made,) = double.run([own_device.tensor(X)])
+        assert own_device.open_batches == 1
+    assert own_device.open_batches == 0
+    np.testing.assert_array_equal(made.numpy(), 2 * X)
+
+
+def test_another_thread_may_leave_a_batch(own_device: Device, double: Executable) -> None:
+    """Its calls are submitted; the thread that opened it has none open any more."""
+    batch = own_device.batch()
+    batch.__enter__()
+    (made,) = double.run([own_device.tensor(X)])
+    thread = threading.Thread(target=batch.__exit__, args=(None, None, None))
+    thread.start()
+    thread.join(30)
+    np.testing.assert_array_equal(made.numpy(), 2 * X)
+    np.testing.assert_array_equal(double.run_to_host([own_device.tensor(X)])[0], 2 * X)
+    with own_device.batch():
+        (after,) = double.run([made])
+    np.testing.assert_array_equal(after.numpy(), 4 * X)
+
+
+def test_an_open_batch_cannot_be_opened_by_another_thread(own_device: Device, double: Executable) -> None:
+    """One object is one batch at a time."""
+    caught: list[DeviceError] = []
+
+    def enter(batch: Batch) -> None:
+        try:
+            batch.__enter__()
+        except DeviceError as error:
+            caught.append(error)
+
+    with own_device.batch() as batch:
+        (made,) = double.run([own_device.tensor(X)])
+        thread = threading.Thread(target=enter, args=(batch,))
+        thread.start()
+        thread.join(30)
+    assert [str(error) for error in caught] == [
+        "the batch is open in another thread. Open a batch for each thread",
+    ]
+    np.testing.assert_array_equal(made.numpy(), 2 * X)
+
+
+def test_the_batch_of_a_dead_thread_can_still_be_left(own_device: Device, double: Executable) -> None:
+    """Kept by somebody it is submitted then; forgotten it holds no memory."""
+    kept: list[Batch] = []
+    tensor = own_device.tensor(X)
+    made: list[Tensor] = []
+
+    def work() -> None:
+        batch = own_device.batch()
+        batch.__enter__()
+        made.extend(double.run([tensor]))
+        kept.append(batch)
+
+    for _ in range(2):
+        thread = threading.Thread(target=work)
+        thread.start()
+        thread.join(30)
+    kept[0].__exit__(None, None, None)
+    np.testing.assert_array_equal(made[0].numpy(), 2 * X)
+    kept.clear()
+    assert own_device.open_batches == 0
+    own_device.trim()
+    assert made[1].destroyed
+    assert tensor.allocation.pins == 0

@@ -21,12 +21,18 @@ if TYPE_CHECKING:
     from collections import OrderedDict
     from collections.abc import Hashable, Iterator, Mapping
 
-    from webgpu_kernels.device.batch import Batch
+    from webgpu_kernels.device.batch import Calls
     from webgpu_kernels.device.binding import BoundSet
     from webgpu_kernels.device.executable import Executable
     from webgpu_kernels.device.memory import Allocation
     from webgpu_kernels.device.seam import Wgpu
     from webgpu_kernels.planning.capabilities import Capabilities
+
+
+class _Threads(threading.local):
+    """What each thread has recorded last; whether that batch is open, it says itself."""
+
+    calls: Calls | None = None
 
 
 class DeviceCore:
@@ -47,7 +53,7 @@ class DeviceCore:
         lock: re-entrant; held around every use of wgpu.
         failure: why the device cannot be used any more, or None.
         returned: where dropped tensors leave their memory, without a lock, for the next call to collect.
-        open_batches: how many threads have a batch open.
+        batches: the open batches, each by a reference to what can end it; one that nothing can end leaves by itself.
         planned: for each kernel its planned calls here; they go when the device or the kernel goes.
     """
 
@@ -62,8 +68,8 @@ class DeviceCore:
         self.transfers = Transfers(wgpu_device, self.probe, self.failed)
         self.scratch = ScratchArena(self.pool)
         self.returned = self.pool.returned
-        self.open_batches = 0
-        self.threads = threading.local()
+        self.batches: set[weakref.ref[object]] = set()
+        self.threads = _Threads()
         self.executables: weakref.WeakSet[Executable] = weakref.WeakSet()
         self.planned: weakref.WeakKeyDictionary[object, OrderedDict[Hashable, Any]] = weakref.WeakKeyDictionary()
         self._orphans: list[Executable] = []
@@ -147,9 +153,15 @@ class DeviceCore:
         except Exception as error:
             raise self.failed(error, "submitting") from error
 
-    def current_batch(self) -> Batch | None:
-        """Return the batch that this thread has open."""
-        return getattr(self.threads, "batch", None) if self.open_batches else None
+    @property
+    def open_batches(self) -> int:
+        """How many batches are open, in all threads."""
+        return len(self.batches)
+
+    def current_batch(self) -> Calls | None:
+        """Return what the batch that this thread has open has recorded."""
+        calls = self.threads.calls if self.batches else None
+        return calls if calls is not None and calls.open else None
 
     def refuse_in_batch(self, what: str) -> None:
         """Raise where this thread has a batch open."""

@@ -109,8 +109,8 @@ class Executable:
             bound = self._cache.find(tuple([tensor.key for tensor in (*given, *results)]))
             if bound is None:
                 bound = self._bound(given, results)
-            if device.open_batches and (batch := device.current_batch()) is not None:
-                batch.record(bound, _created(results, given, outputs))
+            if device.batches and (calls := device.current_batch()) is not None:
+                calls.record(bound, _created(results, given, outputs))
             else:
                 device.submit(bound)
         return results

@@ -9,7 +9,7 @@ from __future__ import annotations
 import weakref
 from collections import deque
 from itertools import count
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Protocol
 
 from webgpu_kernels.device.failures import is_out_of_memory
 from webgpu_kernels.device.seam import TENSOR_USAGE, Wgpu
@@ -18,6 +18,7 @@ from webgpu_kernels.errors import LimitError
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from webgpu_kernels.device.batch import Calls
     from webgpu_kernels.device.binding import BoundSet
     from webgpu_kernels.device.failures import Failed
 
@@ -45,7 +46,7 @@ class Allocation:
         pins: open batches and reads that will use it; it is not reused before they are done.
         returned: its tensor is gone; it is reused once nothing pins it.
         freed: when the pool took it back, in returns.
-        pending: the open batch that writes it, or None.
+        pending: the calls of the batch that writes it, or None.
     """
 
     __slots__ = (
@@ -79,7 +80,7 @@ class Allocation:
         self.pins = 0
         self.returned = False
         self.freed = 0
-        self.pending: object | None = None
+        self.pending: Calls | None = None
         self._keys: dict[object, int] = {}
         self._spec: object = None
         self._key = 0
@@ -124,6 +125,13 @@ class Allocation:
             self.buffer.destroy()
 
 
+class Abandoned(Protocol):
+    """The calls of a batch that nobody can end any more."""
+
+    def give_up(self) -> None:
+        """Let go of the memory that they use; the caller holds the device's lock."""
+
+
 class Pool:
     """Buffers by size class, most recently dropped first.
 
@@ -141,7 +149,7 @@ class Pool:
         self.limit_bytes = limit_bytes
         self.free_bytes = 0
         self.created = 0
-        self.returned: deque[Allocation] = deque()
+        self.returned: deque[Allocation | Abandoned] = deque()
         self._live: dict[int, Allocation] = {}
         self._free: dict[int, list[Allocation]] = {}
         self._returns = count()
@@ -212,10 +220,13 @@ class Pool:
     def collect(self) -> None:
         """Take back what tensors have dropped since the last call; dropping itself takes no lock."""
         while self.returned:
-            allocation = self.returned.popleft()
-            allocation.returned = True
-            if not allocation.pins:
-                self._recycle(allocation)
+            entry = self.returned.popleft()
+            if not isinstance(entry, Allocation):
+                entry.give_up()
+                continue
+            entry.returned = True
+            if not entry.pins:
+                self._recycle(entry)
         if self.free_bytes > self.limit_bytes:
             self._shrink(self.limit_bytes)
 

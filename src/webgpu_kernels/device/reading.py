@@ -67,6 +67,8 @@ def begin_read(device: Device, tensors: Sequence[Tensor], bound: BoundSet | None
 
     Source: FORMAT, section 9.
     """
+    if device.returned:
+        device.pool.collect()
     held = tuple([_readable(tensor) for tensor in tensors])
     arrays = tuple([np.empty(tensor.shape, numpy_dtype(tensor.dtype)) for tensor in tensors])
     sources = [
@@ -140,6 +142,9 @@ def _submit_group(device: Device, reading: Reading, recorder: Recorder) -> None:
 
 def _readable(tensor: Tensor) -> Allocation:
     allocation = tensor.allocation
+    if allocation.pending is not None and not allocation.pending.open:
+        allocation.pending.give_up()
+        allocation = tensor.allocation
     if allocation.pending is not None:
         raise DeviceError(
             "the tensor is written by an open batch", where=str(tensor.spec), hint="Leave the batch first"
