@@ -43,7 +43,7 @@ def reference(
 
 
 def residual_sum(inputs: Mapping[str, Array], *, channels_last: bool = True) -> Array:
-    """Return S: (X + skip) + bias in float32, rounded once.
+    """Return S: X + skip + bias, rounded once to the dtype of X.
 
     Args:
         inputs: X, skip and if given bias, as for ``reference``.
@@ -58,9 +58,9 @@ def residual_sum(inputs: Mapping[str, Array], *, channels_last: bool = True) -> 
     if skip.shape != x.shape:
         n, c = skip.shape[0], skip.shape[-1]
         skip = skip.reshape((n, 1, 1, c) if channels_last else (n, c, 1, 1))
-    total = x.astype(np.float32) + skip.astype(np.float32)
+    total = x.astype(np.float64) + skip.astype(np.float64)
     if "bias" in inputs:
-        bias = inputs["bias"].astype(np.float32)
+        bias = inputs["bias"].astype(np.float64)
         total += bias if channels_last else bias[:, None, None]
     with np.errstate(over="ignore"):
         return total.astype(x.dtype)
