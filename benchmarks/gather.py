@@ -1,10 +1,11 @@
 """One look-up in a quantised table, through this library and through ONNX Runtime's providers, in turns.
 
-    python benchmarks/gather.py [ROUNDS]
+    .venv/bin/python benchmarks/gather.py [ROUNDS]
 
-The table is on the device, or in the model, before the clock starts; indices come from numpy and the rows are back in
-numpy when it stops. ONNX Runtime's WebGPU provider takes part where the package onnxruntime-webgpu is installed (it
-has the CPU provider, too) and finds an adapter; onnxruntime has the CPU provider alone.
+Each case is timed over ROUNDS look-ups, 50 where none are given. The table is on the device, or in the model, before
+the clock starts; indices come from numpy and the rows are back in numpy when it stops. ONNX Runtime's WebGPU provider
+takes part where the package onnxruntime-webgpu is installed (it has the CPU provider, too) and finds an adapter;
+onnxruntime has the CPU provider alone.
 """
 
 from __future__ import annotations
