@@ -45,6 +45,9 @@ def test_snippets_run(page: Path, tmp_path: Path) -> None:
     for block, printed in zip(blocks, result.stdout.split(f"{mark}\n"), strict=False):
         if block["output"] is not None:
             assert printed == block["output"]
+        # Nobody reads a screenful of numbers.
+        assert printed.count("\n") <= 40
+        assert max(map(len, printed.splitlines()), default=0) <= 140
 
 
 @pytest.mark.parametrize("page", PAGES, ids=name_of)
