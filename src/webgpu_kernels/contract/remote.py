@@ -262,7 +262,7 @@ def connect(token: str | bool | None = None) -> Hub:
     except ImportError as error:
         raise HubExtraMissing(
             "packages of the Hub need huggingface_hub, which is not installed",
-            hint="Install it with: pip install 'webgpu-kernels[hub]'.",
+            hint="Install it with: pip install 'huggingface_hub>=2.4,<3'.",
         ) from error
     return Hub(endpoint=constants.ENDPOINT, cache=Path(constants.HF_HUB_CACHE).expanduser(), token=token)
 

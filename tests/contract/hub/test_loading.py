@@ -323,7 +323,7 @@ def test_without_huggingface_hub_it_says_what_to_install(monkeypatch: pytest.Mon
         wk.get_kernel(REPOSITORY, version=1)
     assert str(caught.value) == (
         "packages of the Hub need huggingface_hub, which is not installed. "
-        "Install it with: pip install 'webgpu-kernels[hub]'."
+        "Install it with: pip install 'huggingface_hub>=2.4,<3'."
     )
 
 
