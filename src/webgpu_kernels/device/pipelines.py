@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from webgpu_kernels.device.failures import is_lost, is_out_of_memory
 from webgpu_kernels.device.seam import COMPUTE_STAGE, Wgpu
-from webgpu_kernels.device.shader_check import check_workgroup
+from webgpu_kernels.device.shader_bounds import check_nesting
+from webgpu_kernels.device.shader_check import check_memory, check_workgroup
 from webgpu_kernels.device.wgsl_text import for_naga, shader_error
 from webgpu_kernels.errors import LimitError
 
@@ -62,7 +63,7 @@ class Pipelines:
 
         Raises:
             LimitError: the shader's workgroup, or its bindings, are more than the device has.
-            ShaderError: the shader does not compile.
+            ShaderError: the shader does not compile, nests too deep, or its variables take more than WGSL allows.
             DeviceError: the device cannot be used.
 
         Source: FORMAT, section 8; WebGPU, section 10.2.
@@ -84,6 +85,8 @@ class Pipelines:
 
     def _make(self, program_pass: ProgramPass, layout: Layout, where: str) -> Pipeline:
         place = f"{where}, pass {program_pass.id}"
+        check_nesting(program_pass, where=where)
+        check_memory(program_pass, where=where)
         check_workgroup(program_pass.wgsl, self._limits, where=place)
         _check_bindings(layout, self._limits, place)
         try:

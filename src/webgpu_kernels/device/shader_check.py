@@ -1,6 +1,6 @@
 """What a shader asks of a workgroup, read from its text: wgpu compiles one that asks too much, and the GPU may hang.
 
-Only declarations are read: constants, aliases, structs, ``var<workgroup>`` and ``@workgroup_size``. A type or a size
+Only declarations are read: constants, aliases, structs, variables and ``@workgroup_size``. A type or a size
 that this small reader does not understand counts as nothing: no shader is refused by mistake, and the compiler is next.
 """
 
@@ -11,17 +11,21 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from webgpu_kernels.device.wgsl_constants import ConstantExpression, NotUnderstoodError
-from webgpu_kernels.device.wgsl_text import Tokens, tokenize
+from webgpu_kernels.device.wgsl_text import Tokens, refused, strip_comments, tokenize
 from webgpu_kernels.errors import LimitError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
+
+    from webgpu_kernels.planning.program import ProgramPass
 
 _SCALARS: Final = {"f32": 4, "i32": 4, "u32": 4, "bool": 4, "f16": 2}
 _SUFFIXES: Final = {"f": "f32", "i": "i32", "u": "u32", "h": "f16"}
 _VECTOR: Final = re.compile(r"vec([234])([fiuh])?")
 _MATRIX: Final = re.compile(r"mat([234])x([234])([fh])?")
 _MAX_DEPTH: Final = 32
+MAX_VARIABLE_BYTES: Final = 8192
+"""Bytes of all private variables of a shader, and of the variables of each function (WGSL, section 2.4)."""
 _STORAGE_ALIGNMENT: Final = 16
 _SIZE_LIMITS: Final = ("maxComputeWorkgroupSizeX", "maxComputeWorkgroupSizeY", "maxComputeWorkgroupSizeZ")
 
@@ -54,6 +58,8 @@ class _Declarations:
     aliases: dict[str, Tokens] = field(default_factory=dict)
     structs: dict[str, Tokens] = field(default_factory=dict)
     workgroup: dict[str, Tokens] = field(default_factory=dict)
+    private: dict[str, Tokens] = field(default_factory=dict)
+    functions: list[tuple[str, list[tuple[str, Tokens]]]] = field(default_factory=list)
     size: tuple[Tokens, ...] = ()
     uses: dict[str, int] = field(default_factory=dict)
 
@@ -106,10 +112,44 @@ def check_workgroup(wgsl: str, limits: Mapping[str, int], *, where: str) -> Work
     return needs
 
 
+def check_memory(program_pass: ProgramPass, *, where: str) -> None:
+    """Refuse a shader whose variables take more than WGSL allows: drivers end the process over large ones.
+
+    Args:
+        program_pass: the pass whose shader it is.
+        where: operator and variant, for the message.
+
+    Raises:
+        ShaderError: names the variable that is too much, its line, what all take together and the bound.
+
+    Source: WGSL, section 2.4 "Limits".
+    """
+    declarations = _read(tokenize(program_pass.wgsl))
+    reader = _Reader(declarations)
+    used = [(name, kind) for name, kind in declarations.private.items() if declarations.uses[name] > 1]
+    groups = [("private memory", used)]
+    groups += [(f"memory in the function {name}", variables) for name, variables in declarations.functions]
+    for what, variables in groups:
+        sizes = [(reader.bytes_of(kind), name) for name, kind in variables]
+        total = sum(size for size, _ in sizes)
+        if total > MAX_VARIABLE_BYTES:
+            largest = max(sizes)[1]
+            message = f"its variables take too much {what}: {total} bytes, WGSL allows {MAX_VARIABLE_BYTES}"
+            raise refused(message, program_pass, _line_of(largest, program_pass.wgsl), where=where)
+
+
+def _line_of(variable: str, wgsl: str) -> int | None:
+    text = strip_comments(wgsl)
+    found = re.search(rf"\bvar\s*(?:<[^>]*>)?\s*{variable}\b", text)
+    return text.count("\n", 0, found.end()) + 1 if found else None
+
+
 def _read(tokens: Tokens) -> _Declarations:
     found = _Declarations()
     for index, word in enumerate(tokens):
         found.uses[word] = found.uses.get(word, 0) + 1
+        if word == "fn":
+            found.functions.append(("".join(tokens[index + 1 : index + 2]), []))
         rest = tokens[index + 1 :] if word in {"const", "override", "alias", "struct", "var", "workgroup_size"} else ()
         if not rest:
             continue
@@ -119,11 +159,31 @@ def _read(tokens: Tokens) -> _Declarations:
             found.aliases[rest[0]] = _until(rest[2:], ";")
         elif word == "struct":
             found.structs[rest[0]] = _until(rest[2:], "}")
-        elif word == "var" and rest[:3] == ("<", "workgroup", ">"):
-            found.workgroup[rest[3]] = _until(rest[5:], ";", "=")
+        elif word == "var":
+            _read_variable(found, rest)
         elif word == "workgroup_size":
             found.size = tuple(_split(_enclosed(rest), ","))
     return found
+
+
+def _read_variable(found: _Declarations, rest: Tokens) -> None:
+    space, name = (rest[1], rest[3:4]) if rest[0] == "<" and rest[2:3] == (">",) else ("", rest[:1])
+    if not name:
+        return
+    kind = _type_of(rest[4:] if space else rest[1:])
+    if space == "workgroup":
+        found.workgroup[name[0]] = kind
+    elif space == "private":
+        found.private[name[0]] = kind
+    elif space in {"", "function"} and found.functions:
+        found.functions[-1][1].append((name[0], kind))
+
+
+def _type_of(rest: Tokens) -> Tokens:
+    """Return a variable's type: as it is declared, or the type whose value it is made with."""
+    if rest[:1] == (":",):
+        return _until(rest[1:], ";", "=")
+    return _until(rest[1:], "(", ";") if rest[:1] == ("=",) else ()
 
 
 def _until(tokens: Tokens, *ends: str) -> Tokens:
@@ -162,6 +222,8 @@ class _Reader:
 
     def __init__(self, declarations: _Declarations) -> None:
         self._known = declarations
+        self._structs: dict[str, _Layout] = {}
+        self._values: dict[str, int] = {}
 
     def bytes_of(self, kind: Tokens) -> int:
         try:
@@ -188,7 +250,9 @@ class _Reader:
         if name in self._known.aliases:
             return self._layout(self._known.aliases[name], depth + 1)
         if name in self._known.structs:
-            return self._struct(self._known.structs[name], depth + 1)
+            if name not in self._structs:  # without a memory, structs of structs would take exponential time
+                self._structs[name] = self._struct(self._known.structs[name], depth + 1)
+            return self._structs[name]
         return self._vector_or_matrix(name, arguments, depth)
 
     def _vector_or_matrix(self, name: str, arguments: Sequence[Tokens], depth: int) -> _Layout:
@@ -225,7 +289,9 @@ class _Reader:
     def _constant(self, name: str, depth: int) -> int:
         if name not in self._known.constants:
             raise NotUnderstoodError
-        return self._value(self._known.constants[name], depth)
+        if name not in self._values:
+            self._values[name] = self._value(self._known.constants[name], depth)
+        return self._values[name]
 
 
 def _vector(width: int, scalar: int) -> _Layout:

@@ -16,6 +16,11 @@ _TOKEN: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*|[0-9][0-9A-Za-z_.]*|<<|[^\sA
 _COMMENT_EDGE: Final = re.compile(r"//|/\*|\*/|\n")
 _UNSUPPORTED_ENABLE: Final = re.compile(r"(?m)^([ \t]*)enable\s+(?:subgroups|subgroup_size_control)\s*;")
 _ERROR_PLACE: Final = re.compile(r"┌─ [^\s:]*:(\d+):\d+")
+_ONLY_WHERE: Final = re.compile(r"^(?:Entry point|Function|Expression) .* is invalid$")
+"""A line of the compiler's that says what is wrong, and not why."""
+_ERROR_MARK: Final = re.compile(r"\n *│[ │╰─]*\^+ ([^\n]+)")
+"""What stands beside the marks under a line of the shader."""
+_ERROR_NOTE: Final = re.compile(r"\n *= ([^\n]+)")
 _ERROR_TEXT: Final = re.compile(r"(?:parsing|validation) error: ([^\n]+)")
 
 
@@ -93,19 +98,51 @@ def shader_error(error: BaseException, program_pass: ProgramPass, *, where: str)
     Source: DESIGN, "wgpu-py facts": shader errors come as text.
     """
     text = str(error)
-    place, first = _ERROR_PLACE.search(text), _ERROR_TEXT.search(text)
-    message = first[1].strip() if first else _details(text)
-    wgsl_line = int(place[1]) if place else None
+    place = _ERROR_PLACE.search(text)
+    return _located("does not compile", _message(text), program_pass, int(place[1]) if place else None, where)
+
+
+def refused(message: str, program_pass: ProgramPass, wgsl_line: int | None, *, where: str) -> ShaderError:
+    """Describe why a shader is not given to the compiler.
+
+    Args:
+        message: what is wrong with it.
+        program_pass: the pass whose shader it is.
+        wgsl_line: where, counted from 1; None where no line is to blame.
+        where: operator and variant.
+
+    Returns:
+        A ShaderError.
+
+    Source: none.
+    """
+    return _located("is refused", message, program_pass, wgsl_line, where)
+
+
+def _located(verdict: str, message: str, program_pass: ProgramPass, wgsl_line: int | None, where: str) -> ShaderError:
     template, template_line = _origin(program_pass, wgsl_line)
     spot = f" (line {wgsl_line} of the WGSL{f', {template}:{template_line}' if template else ''})" if wgsl_line else ""
     return ShaderError(
-        f"the shader does not compile{spot}: {message}",
+        f"the shader {verdict}{spot}: {message}",
         where=f"{where}, pass {program_pass.id}",
         template=template,
         template_line=template_line,
         wgsl_line=wgsl_line,
         wgsl=program_pass.wgsl,
     )
+
+
+def _message(text: str) -> str:
+    """Return what the compiler says is wrong: its innermost causes, where its first line names only the function."""
+    first = _ERROR_TEXT.search(text)
+    if first is None:
+        return _details(text)
+    reasons = [first[1].strip()]
+    if _ONLY_WHERE.search(reasons[0]):
+        marks = [mark for mark in _ERROR_MARK.findall(text) if not mark.startswith("naga::")]
+        notes = [note for note in _ERROR_NOTE.findall(text) if not _ONLY_WHERE.search(note)]
+        reasons = [*marks, *notes] or reasons
+    return "; ".join(dict.fromkeys(reason.strip() for reason in reasons))
 
 
 def _origin(program_pass: ProgramPass, wgsl_line: int | None) -> tuple[str | None, int | None]:
