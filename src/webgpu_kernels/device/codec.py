@@ -7,11 +7,11 @@ lies four to a word, int4 and uint4 eight to a word; an int64 may be stored as i
 
 from __future__ import annotations
 
+from functools import cache
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
-import numpy as np
-
+from webgpu_kernels.arrays import np
 from webgpu_kernels.contract import INT64_STORAGES, NIBBLE_DTYPES, stored_bits, stored_bytes
 from webgpu_kernels.device.nibbles import nibble_dtype, pack_nibbles, unpack_nibbles
 from webgpu_kernels.errors import LayoutError, RequestError
@@ -36,10 +36,17 @@ _STORED: Final[Mapping[str, str]] = MappingProxyType(
         "bool": "<u4",
     }
 )
-_NAMES: Final[Mapping[object, str]] = MappingProxyType({np.dtype(name): name for name in _STORED})
-"""Found at once; numpy takes microseconds to spell a dtype's name."""
-_STORED_DTYPES: Final = MappingProxyType({name: np.dtype(code) for name, code in _STORED.items()})
-_BYTE: Final = np.dtype("u1")
+
+
+@cache
+def _names() -> dict[object, str]:
+    """Return logical dtypes by numpy dtype: numpy takes microseconds to spell a dtype's name."""
+    return {np.dtype(name): name for name in _STORED}
+
+
+@cache
+def _stored_dtypes() -> dict[str, np.dtype[Any]]:
+    return {name: np.dtype(code) for name, code in _STORED.items()}
 
 
 def numpy_dtype(name: str) -> np.dtype[Any]:
@@ -72,8 +79,8 @@ def stored_dtype(spec: TensorSpec) -> np.dtype[Any]:
     Source: FORMAT, section 9.
     """
     if spec.layout == "packed" or spec.dtype in NIBBLE_DTYPES:
-        return _BYTE
-    return _STORED_DTYPES[spec.storage or spec.dtype]
+        return np.dtype("u1")
+    return _stored_dtypes()[spec.storage or spec.dtype]
 
 
 def encoded_bits(spec: TensorSpec) -> int:
@@ -125,7 +132,7 @@ def make_spec(
 
     Source: FORMAT, sections 2 and 9.
     """
-    name = _NAMES.get(dtype) or logical_dtype(dtype, where=where)
+    name = _names().get(dtype) or logical_dtype(dtype, where=where)
     if layout is not None and (layout != "packed" or (name != "uint8" and name not in NIBBLE_DTYPES)):
         raise LayoutError("unknown layout", where=where, expected='None, or "packed" for uint8', got=f"{layout!r}")
     if storage not in (None, name) and (name != "int64" or storage not in INT64_STORAGES):
@@ -151,7 +158,7 @@ def as_array(array: object, dtype: object | None, *, where: str | None = None) -
     """
     result = np.asarray(array)
     if dtype is None:
-        if result.dtype not in _NAMES:
+        if result.dtype not in _names():
             logical_dtype(result.dtype, where=where)
         return result
     name = logical_dtype(dtype, where=where)

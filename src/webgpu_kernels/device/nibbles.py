@@ -8,8 +8,7 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
+from webgpu_kernels.arrays import np
 from webgpu_kernels.errors import DtypeError
 
 if TYPE_CHECKING:

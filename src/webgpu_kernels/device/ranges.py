@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import numpy as np
-
+from webgpu_kernels.arrays import np
 from webgpu_kernels.errors import ValueRangeError
 
 if TYPE_CHECKING:

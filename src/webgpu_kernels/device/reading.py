@@ -6,8 +6,7 @@ from collections import deque
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import numpy as np
-
+from webgpu_kernels.arrays import np
 from webgpu_kernels.device.codec import numpy_dtype
 from webgpu_kernels.device.encoding import Recorder, refuse_dead
 from webgpu_kernels.device.seam import COPY_SRC

@@ -5,8 +5,7 @@ from __future__ import annotations
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-import numpy as np
-
+from webgpu_kernels.arrays import np
 from webgpu_kernels.device.encoding import refuse_dead
 from webgpu_kernels.device.seam import COPY_DST, COPY_SRC, MAP_MODE_READ, MAP_READ, QUERY_RESOLVE, timestamp_period_ns
 from webgpu_kernels.errors import DeviceError

@@ -9,8 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-import numpy as np
-
+from webgpu_kernels.arrays import np
 from webgpu_kernels.device.codec import Narrowing, decode, encode, encoded_bits, stored_dtype
 from webgpu_kernels.device.seam import COPY_DST, COPY_SRC, MAP_MODE_READ, MAP_READ, MAP_WRITE, Wgpu
 

@@ -18,7 +18,7 @@ _UNSUPPORTED_ENABLE: Final = re.compile(r"(?m)^([ \t]*)enable\s+(?:subgroups|sub
 _ERROR_PLACE: Final = re.compile(r"┌─ [^\s:]*:(\d+):\d+")
 _ONLY_WHERE: Final = re.compile(r"^(?:Entry point|Function|Expression) .* is invalid$")
 """A line of the compiler's that says what is wrong, and not why."""
-_ERROR_MARK: Final = re.compile(r"\n *│[ │╰─]*\^+ ([^\n]+)")
+_ERROR_MARK: Final = re.compile(r"\n *│[ │╰─]*\^[\^ ]* ([^\s^][^\n]*)")
 """What stands beside the marks under a line of the shader."""
 _ERROR_NOTE: Final = re.compile(r"\n *= ([^\n]+)")
 _ERROR_TEXT: Final = re.compile(r"(?:parsing|validation) error: ([^\n]+)")
