@@ -75,6 +75,7 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         WORK.mkdir(exist_ok=True)
         make_environment(venv)
+        compile_sources(venv)
         ensure_adapter(venv)
     except SetupError as error:
         say(str(error))
@@ -110,6 +111,17 @@ def make_environment(venv: Path) -> None:
     pip = [str(venv / "bin" / "python"), "-I", "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
     run_logged("pip", [*pip, "--no-input", "--retries", "2", "--editable", f"{ROOT}[{EXTRAS}]"])
     stamp.write_text(wanted)
+
+
+def compile_sources(venv: Path) -> None:
+    """Write the sources' bytecode: where PYTHONDONTWRITEBYTECODE is set, every start would compile them again.
+
+    Args:
+        venv: folder of the environment.
+    """
+    sources = ["-m", "compileall", "-q", str(ROOT / "src" / "webgpu_kernels")]
+    python = str(venv / "bin" / "python")
+    subprocess.run([python, *sources], stdin=subprocess.DEVNULL, capture_output=True, check=False)
 
 
 def fingerprint() -> str:

@@ -19,6 +19,7 @@ REFERENCES = sorted((SOURCE / "kernels").rglob("*.py"))
 # Height of each area; a module imports only from lower ones and from its own.
 HEIGHTS = {
     "errors": 0,
+    "arrays": 0,
     "language": 1,
     "contract": 2,
     "planning": 3,
@@ -232,3 +233,10 @@ def test_set_up_and_classifiers_name_the_same_pythons() -> None:
     oldest, newest = int(found[1]), int(found[2])
     assert claimed == [f"3.{minor}" for minor in range(oldest, newest + 1)]
     assert project["requires-python"] == f">=3.{oldest},<3.{newest + 1}"
+
+
+def test_numpy_is_loaded_when_arrays_come() -> None:
+    """Who only asks for WGSL or an explanation does without it."""
+    code = "import sys, webgpu_kernels; print('numpy' in sys.modules, 'wgpu' in sys.modules)"
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert result.stdout == "False False\n"

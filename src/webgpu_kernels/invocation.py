@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
-import numpy as np
-
+from webgpu_kernels.arrays import np
 from webgpu_kernels.contract import LOGICAL_DTYPES, possible_dtypes
 from webgpu_kernels.device import Tensor
 from webgpu_kernels.errors import DtypeError, NoVariantError, RequestError, UnknownNameError

@@ -6,14 +6,18 @@ doubles host memory, is slow, and loses the device where memory runs out inside 
 
 from __future__ import annotations
 
+import sys
+import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from webgpu_kernels.arrays import np
 from webgpu_kernels.device.codec import Narrowing, decode, encode, encoded_bits, stored_dtype
 from webgpu_kernels.device.seam import COPY_DST, COPY_SRC, MAP_MODE_READ, MAP_READ, MAP_WRITE, Wgpu
+from webgpu_kernels.errors import DeviceError
 
 if TYPE_CHECKING:
+    import threading
     from collections.abc import Callable, Iterator, Sequence
 
     from webgpu_kernels.device.codec import Array
@@ -29,6 +33,8 @@ _QUEUE_WRITE_BYTES: Final = 1 << 20
 """Below this a queue write is faster than mapping; its own staging is too small to run out."""
 _SMALLEST_STAGING: Final = 4096
 _WAIT_SECONDS: Final = 0.25
+_POLL_SECONDS: Final = 0.001
+_EXIT_WAIT_SECONDS: Final = 20
 
 
 class Source(NamedTuple):
@@ -175,6 +181,8 @@ class Transfers:
         Source: wgpu-py 0.32: ``sync_wait`` waits for ever, and ``on_submitted_work_done`` does not work.
         """
         event = getattr(promise, "_thread_event", None)
+        if event is not None and sys.is_finalizing():
+            self._wait_at_exit(event)
         while event is not None and not event.wait(_WAIT_SECONDS):
             self._check()
         promise.sync_wait()
@@ -212,6 +220,15 @@ class Transfers:
         self._reads.clear()
         self._reads_bytes = 0
         self._writes.clear()
+
+    def _wait_at_exit(self, event: threading.Event) -> None:
+        """Poll here: the thread with which wgpu polls no longer runs once the interpreter ends, in ``__del__`` say."""
+        end = time.monotonic() + _EXIT_WAIT_SECONDS
+        while not event.wait(_POLL_SECONDS):
+            self._check()
+            self._device._poll()  # noqa: SLF001 - what its own thread calls
+            if time.monotonic() > end:
+                raise DeviceError("the interpreter is ending, and the device no longer answers")
 
     def _staging(self, size_bytes: int) -> Wgpu:
         size = max(_SMALLEST_STAGING, 1 << (size_bytes - 1).bit_length())
