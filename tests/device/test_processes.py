@@ -275,3 +275,35 @@ def dedented(code: str) -> str:
     import textwrap  # noqa: PLC0415 - only here
 
     return textwrap.dedent(code)
+
+
+def test_reading_as_the_interpreter_ends_does_not_hang(fresh_python: Run) -> None:
+    """In ``__del__`` of what a module keeps the thread that polls is gone: reads and waits still end."""
+    code = """
+    large = np.ones(10_000_000, np.float32)
+    device.tensor(large).numpy()
+    class Late:
+        def __del__(self, y=y, executable=executable, x=x, device=device, large=large, print=print):
+            for use in (y.numpy, lambda: executable.run_to_host([x])[0], lambda: device.tensor(large).numpy()):
+                print(use()[3])
+            device.synchronize()
+            print("done")
+    late = Late()
+    """
+    clean(fresh_python(OPEN + dedented(code)), "6.0", "6.0", "1.0", "done")
+
+
+def test_what_cannot_be_read_any_more_is_a_device_error(fresh_python: Run) -> None:
+    """A first read as late as that ends well, or says that it is too late."""
+    code = """
+    class Late:
+        def __del__(self, y=y, KernelError=KernelError, print=print):
+            try:
+                y.numpy()
+            except KernelError as error:
+                print(type(error).__name__ == "DeviceError" and "the interpreter is ending" in str(error))
+            else:
+                print(True)
+    late = Late()
+    """
+    clean(fresh_python(OPEN + dedented(code)), "True")

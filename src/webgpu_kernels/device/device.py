@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, NamedTuple, Self
 
 from webgpu_kernels.device.adapters import AdapterInfo, adapters, choose_adapter, open_device
@@ -18,6 +19,7 @@ from webgpu_kernels.device.watching import watch
 from webgpu_kernels.device.wrapping import wrap_buffer
 from webgpu_kernels.errors import (
     DeviceClosed,
+    DeviceError,
     ForeignTensor,
 )
 
@@ -266,9 +268,15 @@ class Device(DeviceCore):
         for tensor in tensors:
             if tensor.device is not self:
                 raise ForeignTensor(f"the tensor is on another device, {tensor.device!r}, not on {self!r}")
-        with self.lock:
-            reading = begin_read(self, tensors)
-        return end_read(self, reading)
+        try:
+            with self.lock:
+                self.check()
+                reading = begin_read(self, tensors)
+            return end_read(self, reading)
+        except ImportError as error:
+            if sys.is_finalizing():
+                raise DeviceError("the interpreter is ending: nothing can be read from the device any more") from error
+            raise
 
     def __enter__(self) -> Self:
         """Return the device."""

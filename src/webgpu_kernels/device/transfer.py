@@ -228,7 +228,7 @@ class Transfers:
             self._check()
             self._device._poll()  # noqa: SLF001 - what its own thread calls
             if time.monotonic() > end:
-                raise DeviceError("the interpreter is ending, and the device no longer answers")
+                raise DeviceError("the interpreter is ending and the device no longer answers")
 
     def _staging(self, size_bytes: int) -> Wgpu:
         size = max(_SMALLEST_STAGING, 1 << (size_bytes - 1).bit_length())
