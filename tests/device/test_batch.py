@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import threading
 from contextlib import ExitStack
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,6 +14,7 @@ import pytest
 from webgpu_kernels.device import Executable
 from webgpu_kernels.device.seam import COPY_DST, COPY_SRC, STORAGE
 from webgpu_kernels.errors import DeviceError, TensorDestroyed
+from webgpu_kernels.planning.program import Scratch
 
 if TYPE_CHECKING:
     from types import FrameType
@@ -30,6 +32,20 @@ X = np.arange(256, dtype=np.float32)
 def double(own_device: Device, programs: Programs) -> Executable:
     """Y = 2 · x on this test's own device."""
     return Executable.compile(own_device, programs.scale())
+
+
+@pytest.fixture
+def fourfold(own_device: Device, programs: Programs) -> Executable:
+    """Y = 2 · (2 · x), by way of an intermediate."""
+    (half,) = programs.scale().passes
+    params = next(slot for slot in half.slots if slot.source == "uniform")
+    middle = programs.slot("middle", "storage", "scratch")
+    first = replace(half, id="first", slots=(programs.slot("x", "read-only-storage"), middle, params))
+    read = programs.slot("middle", "read-only-storage", "scratch")
+    second = replace(half, id="second", slots=(read, programs.slot("y", "storage"), params))
+    scratch = (Scratch(id="middle", size_bytes=1024, zero_init=False),)
+    program = programs.program((first, second), programs.scale().inputs, programs.scale().outputs, scratch)
+    return Executable.compile(own_device, program)
 
 
 def count_submissions(device: Device, monkeypatch: pytest.MonkeyPatch) -> list[int]:
@@ -185,6 +201,43 @@ def test_trimming_leaves_recorded_memory_alone(own_device: Device, double: Execu
         (made,) = double.run([own_device.tensor(X)])
         own_device.trim()
     np.testing.assert_array_equal(made.numpy(), 2 * X)
+
+
+@pytest.mark.parametrize("elsewhere", [False, True], ids=["here", "in another thread"])
+def test_trimming_leaves_recorded_intermediates_alone(
+    own_device: Device, fourfold: Executable, elsewhere: bool
+) -> None:
+    """What the calls of an open batch pass through survives trim(), and is freed after the batch."""
+    tensor = own_device.tensor(X)
+    with own_device.batch():
+        (first,) = fourfold.run([tensor])
+        if elsewhere:
+            thread = threading.Thread(target=own_device.trim)
+            thread.start()
+            thread.join(30)
+        else:
+            own_device.trim()
+        (second,) = fourfold.run([first])
+    np.testing.assert_array_equal(first.numpy(), 4 * X)
+    np.testing.assert_array_equal(second.numpy(), 16 * X)
+    own_device.trim()
+    assert own_device.pool.free_bytes == 0
+    np.testing.assert_array_equal(fourfold.run([tensor])[0].numpy(), 4 * X)
+
+
+def test_a_recorded_call_hears_of_destroyed_memory_after_its_binding_left_the_cache(
+    own_device: Device, fourfold: Executable
+) -> None:
+    """Trimmed from the cache, a call of the batch is still refused where a buffer of its went away."""
+    buffer = own_device.wgpu_device.create_buffer(size=1024, usage=STORAGE | COPY_SRC | COPY_DST)
+    tensor = own_device.wrap(buffer, (256,), "float32")
+    with (  # noqa: PT012 - the error comes from leaving
+        pytest.raises(TensorDestroyed, match="destroyed before it was submitted"),
+        own_device.batch(),
+    ):
+        fourfold.run([tensor])
+        own_device.trim()
+        buffer.destroy()
 
 
 def test_closing_the_device_inside_a_batch(own_device: Device, double: Executable) -> None:

@@ -72,14 +72,14 @@ class BoundSet:
         """Forget it: memory that it holds is going away."""
         self.dead = True
         self.release()
-
-    def release(self) -> None:
-        """Leave the cache and the allocations; a batch that recorded it may still encode it."""
-        cache = self._cache()
-        if cache is not None:
-            cache.sets.pop(self.key, None)
         for allocation in self.allocations:
             allocation.bound.discard(self)
+
+    def release(self) -> None:
+        """Leave the cache. A batch that recorded it may still encode it, and hears where its memory is destroyed."""
+        cache = self._cache()
+        if cache is not None and cache.sets.get(self.key) is self:
+            del cache.sets[self.key]
 
 
 class BindingCache:

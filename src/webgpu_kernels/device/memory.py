@@ -111,6 +111,11 @@ class Allocation:
         for bound in tuple(self.bound):
             bound.drop()
 
+    def retire(self) -> None:
+        """Let no later call find the bind groups that hold this memory; an open batch submits those it recorded."""
+        for bound in tuple(self.bound):
+            bound.release()
+
     def lose(self) -> None:
         """Note that somebody else destroys the buffer."""
         self.destroyed = True

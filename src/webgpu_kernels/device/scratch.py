@@ -76,5 +76,8 @@ class ScratchArena:
     def _forget_oldest(self) -> None:
         _, allocation = self._kept.popitem(last=False)
         self._bytes -= allocation.capacity
-        allocation.unbind()
+        if allocation.pins:
+            allocation.retire()
+        else:
+            allocation.unbind()
         self._pool.returned.append(allocation)
