@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from webgpu_kernels.device import Device, Executable, Tensor, default_device
+from webgpu_kernels.device.failures import describe_state
 from webgpu_kernels.device.lifecycle import ADAPTER_VARIABLE, _default
 from webgpu_kernels.errors import DeviceClosed, DeviceLost, NoAdapterError, OutOfMemory, TensorDestroyed
 
@@ -223,3 +224,36 @@ def test_a_dropped_device_is_freed(programs: Programs) -> None:
     del device, executable
     gc.collect()
     assert gone() is None
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_thread_that_meets_close_hears_that_the_device_was_closed(programs: Programs, way: str) -> None:
+    """Whatever it was doing: never that the device was lost, nor that its tensor was destroyed."""
+    caught: list[BaseException] = []
+    for _ in range(4):
+        device = Device()
+        executable, x = Executable.compile(device, programs.scale()), device.tensor(X)
+        started = threading.Event()
+
+        def work(device: Device, executable: Executable, x: Tensor, started: threading.Event) -> None:
+            try:
+                while True:
+                    if way == "batch":
+                        with device.batch():
+                            executable.run([x])
+                    else:
+                        WAYS[way](device, executable, x)
+                    started.set()
+            except Exception as error:  # noqa: BLE001 - which one it is, is asserted below
+                caught.append(error)
+                started.set()
+
+        threads = [threading.Thread(target=work, args=(device, executable, x, started)) for _ in range(3)]
+        for thread in threads:
+            thread.start()
+        started.wait(30)
+        device.close()
+        for thread in threads:
+            thread.join(30)
+    assert {str(error) for error in caught} == {str(describe_state(DeviceClosed))}
+    assert {type(error) for error in caught} == {DeviceClosed}

@@ -95,6 +95,7 @@ class DeviceCore:
         """
         self.check()
         with self.lock, self.translating("waiting"):
+            self.check()
             recorder = Recorder(self.wgpu_device, self.synchronize)
             copied = self.transfers.marker(recorder.encoder)
             recorder.submit()
@@ -116,9 +117,12 @@ class DeviceCore:
             self.wgpu_device.create_command_encoder().finish()
 
     def failed(self, error: BaseException, doing: str) -> DeviceError:
-        """Translate an error of wgpu's, and remember a lost device."""
+        """Translate an error of wgpu's, and remember a lost device; one that was closed meanwhile says only that."""
+        state = self.failure
+        if state is not None and state is not DeviceLost:
+            return describe_state(state)
         failure = translate(error, doing)
-        if isinstance(failure, DeviceLost) and self.failure is None:
+        if isinstance(failure, DeviceLost):
             self.failure = DeviceLost
         return failure
 

@@ -120,6 +120,7 @@ class Device(DeviceCore):
         spec = make_spec(elements.shape, elements.dtype, layout=layout, storage=storage, where=where)
         self.check()
         with self.lock:
+            self.check()
             tensor = self._new(spec, where)
             with self.translating(f"uploading {where}"):
                 self.transfers.upload(tensor.allocation, elements, spec, narrowing, where)
@@ -148,6 +149,7 @@ class Device(DeviceCore):
         spec = make_spec(tuple(shape), dtype, layout=layout, storage=storage)
         self.check()
         with self.lock:
+            self.check()
             return self._new(spec, "empty")
 
     def zeros(
@@ -171,6 +173,7 @@ class Device(DeviceCore):
         """
         tensor = self.empty(shape, dtype, layout, storage)
         with self.lock, self.translating("clearing"):
+            self.check()
             recorder = Recorder(self.wgpu_device, self.synchronize)
             recorder.encoder.clear_buffer(tensor.allocation.buffer, 0, tensor.nbytes)
             recorder.submit()
@@ -210,6 +213,7 @@ class Device(DeviceCore):
         spec = make_spec(tuple(shape), dtype, layout=layout, storage=storage)
         self.check()
         with self.lock:
+            self.check()
             allocation = wrap_buffer(self, buffer, spec, offset)
             watch(buffer, allocation, self.lock)
             return Tensor(self, spec, allocation, allocation.key(spec))
@@ -228,25 +232,16 @@ class Device(DeviceCore):
         """Give all memory back to the driver that no tensor holds: the pool, intermediates, staging buffers."""
         self.check()
         with self.lock:
+            self.check()
             self.scratch.clear()
             self.pool.trim()
             self.transfers.trim()
 
     def close(self) -> None:
         """Free everything on the device; its tensors cannot be used any more. A second call does nothing."""
-        if self.failure is not None:
-            return
-        with self.lock:
-            self.failure = DeviceClosed
-            for executable in list(self.executables):
-                executable.release()
-            self.planned.clear()
-            self.transfers.trim()
-            self.scratch.clear()
-            self.pool.close()
-            self.pipelines.clear()
-            if self._owned:
-                self.wgpu_device.destroy()
+        if self.failure is None:
+            with self.lock:
+                self._close()
 
     def read(self, tensors: Sequence[Tensor]) -> tuple[Array, ...]:
         """Copy tensors into new numpy arrays, together.
@@ -292,6 +287,20 @@ class Device(DeviceCore):
         """Return ``<Device llvmpipe (LLVM 15.0.6, 256 bits)>``."""
         state = f": {describe_state(self.failure).message}" if self.failure is not None else ""
         return f"<Device {self.name}{state}>"
+
+    def _close(self) -> None:
+        if self.failure is not None:
+            return
+        self.failure = DeviceClosed
+        for executable in list(self.executables):
+            executable.release()
+        self.planned.clear()
+        self.transfers.trim()
+        self.scratch.clear()
+        self.pool.close()
+        self.pipelines.clear()
+        if self._owned:
+            self.wgpu_device.destroy()
 
     def _new(self, spec: TensorSpec, where: str) -> Tensor:
         allocation = self.pool.acquire(encoded_bytes(spec), where)

@@ -68,6 +68,7 @@ class Executable:
         """
         device.check()
         with device.lock:
+            device.check()
             executable = cls(device, program, Binder(device, program))
         device.watch_executable(executable)
         return executable
@@ -96,6 +97,8 @@ class Executable:
             device.check()
         # Types are compared: asking whether something is a Mapping costs more than all other checks of a warm call.
         with device.lock:
+            if device.failure is not None:
+                device.check()
             if (type(inputs) is list or type(inputs) is tuple) and len(inputs) == self._arity:
                 given: Sequence[Tensor] = inputs
             else:
@@ -133,6 +136,7 @@ class Executable:
         self.device.check()
         self.device.refuse_in_batch("run to numpy")
         with self.device.lock:
+            self.device.check()
             given = self._inputs(inputs)
             results = self._results(given, outputs)
             bound = self._bound(given, results)
@@ -178,6 +182,7 @@ class Executable:
         self.device.check()
         self.device.refuse_in_batch("time passes")
         with self.device.lock:
+            self.device.check()
             bound, results = self.bind(inputs, outputs)
         times = time_passes(self.device, bound, repeat)
         del results  # their memory must outlive the runs
