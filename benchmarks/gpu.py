@@ -182,10 +182,12 @@ def main() -> None:
         print(table([bench.measure(gpu_cases.Case(1, 16, 16, 64, "float32"))]))
         return
     chosen = {"rows": gpu_cases.rows()[: options.rows], "further shapes": gpu_cases.further() * options.further}
-    found = {title: measured(bench, cases, with_torch=options.torch) for title, cases in chosen.items() if cases}
-    text = "\n".join(f"## {title}\n\n{table(rows)}" for title, rows in found.items())
-    print(text)
-    write(options.out, device.name, heading, text, found)
+    found: dict[str, list[dict[str, Any]]] = {}
+    for title, cases in chosen.items():
+        if cases:
+            found[title] = measured(bench, cases, with_torch=options.torch)
+            print(f"## {title}\n\n{table(found[title])}", flush=True)
+            write(options.out, device.name, heading, found)
 
 
 def measured(bench: Bench, cases: Sequence[Case], *, with_torch: bool) -> list[dict[str, Any]]:
@@ -196,18 +198,19 @@ def measured(bench: Bench, cases: Sequence[Case], *, with_torch: bool) -> list[d
         if with_torch and case in gpu_cases.rows()[:16]:
             add_torch(case, row)
         rows.append(row)
-        print(f"{row['case']:<32}{row['picked']:<18}{row['picked_us']:8.1f} µs", file=sys.stderr, flush=True)
+        print(f"{row['case']:<32}{row['picked']:<18}{row['variants_us']} {row.get('torch_us', '')}", file=sys.stderr)
     return rows
 
 
-def write(out: Path, device: str, heading: str, text: str, found: dict[str, list[dict[str, Any]]]) -> None:
-    """Write the dated files."""
+def write(out: Path, device: str, heading: str, found: dict[str, list[dict[str, Any]]]) -> None:
+    """Write the dated files, again after each part: a long run that is stopped leaves something."""
     out.mkdir(parents=True, exist_ok=True)
     name = (
         f"{dt.datetime.now(tz=dt.UTC):%Y-%m-%d}-{re.sub('[^a-z0-9]+', '-', device.lower()).strip('-')}-skip-group-norm"
     )
+    tables = "\n".join(f"## {title}\n\n{table(rows)}" for title, rows in found.items())
     title = f"# SkipGroupNorm on {device}\n\n```\n{heading}```\n\n"
-    (out / f"{name}.md").write_text(title + text, encoding="utf-8")
+    (out / f"{name}.md").write_text(title + tables, encoding="utf-8")
     data = {"heading": heading.splitlines(), **found}
     (out / f"{name}.json").write_text(json.dumps(data, indent=1) + "\n", encoding="utf-8")
 

@@ -168,6 +168,40 @@ def test_published_statistics_keep_their_digits(published_skip_group_norm: wk.Ke
             check(published_skip_group_norm, case, variant, x=hard_inputs(kind, case), single_mean=True)
 
 
+PAIRED = [
+    Case(n=2, h=16, w=16, c=320, groups=32),
+    Case(n=1, h=33, w=17, c=64, groups=8, skip="(N, C)"),
+    Case(n=2, h=13, w=7, c=48, groups=8),
+    Case(n=1, h=64, w=64, c=128, groups=32),
+    Case(n=1, h=20, w=14, c=24, groups=8, skip="(N, 1, 1, C)"),
+    Case(n=3, h=9, w=31, c=72, groups=4),
+    Case(n=1, h=200, w=170, c=64, groups=8),
+]
+
+
+@pytest.mark.parametrize("t", ["float32", "float16"])
+@pytest.mark.parametrize("case", PAIRED, ids=label)
+def test_two_dispatches(skip_group_norm: wk.Kernel, case: Case, t: str) -> None:
+    """Statistics that the last dispatch combines itself: even and uneven slabs, one block of pixels a lane and many."""
+    for bias, keeps_sum in itertools.product((True, False), (True, False)):
+        call = replace(case, t=t, bias=bias, keeps_sum=keeps_sum)  # type: ignore[arg-type]  # literals
+        check(skip_group_norm, call, call.variants[0].replace("split", "pair"))
+
+
+@pytest.mark.parametrize("kind", HARD)
+def test_two_dispatches_keep_their_digits(skip_group_norm: wk.Kernel, kind: str) -> None:
+    """As three do."""
+    case = Case(n=1, h=64, w=64, c=32, groups=8)
+    check(skip_group_norm, case, "pair_bias_sum", x=hard_inputs(kind, case))
+
+
+@pytest.mark.parametrize("tunables", [{"PAIR_MAX_SPLITS": 7}, {"PAIR_WORKGROUPS": 3}, {"WORKGROUP_SIZE": 64}], ids=str)
+def test_geometry_of_two_dispatches(skip_group_norm: wk.Kernel, tunables: dict[str, int]) -> None:
+    """Few and many parts, long and short walks."""
+    case = Case(n=2, h=40, w=23, c=64, groups=16)
+    check(skip_group_norm, case, "pair_bias_sum", tunables=tunables)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("t", ["float32", "float16"])
 @pytest.mark.parametrize("channels_last", [1, 0])
@@ -185,7 +219,8 @@ def test_equal_values_give_beta(skip_group_norm: wk.Kernel, channels_last: int) 
     case = Case(h=65, w=33, channels_last=channels_last, bias=False, activation=0)
     inputs = case.inputs() | {"X": np.full(case.shape, 7.3, np.float32), "skip": np.zeros(case.shape, np.float32)}
     beta = inputs["beta"] if channels_last else inputs["beta"][:, None, None]
-    for variant in case.variants:
+    two = ["pair_sum"] * channels_last
+    for variant in [*case.variants, *two]:
         y = skip_group_norm(inputs, attrs=case.attrs, outputs=case.outputs, variant=variant)["Y"]
         assert np.array_equal(y, np.broadcast_to(beta, y.shape))
 
