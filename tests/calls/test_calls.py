@@ -129,9 +129,9 @@ def test_an_explanation_needs_no_device(kernel: wk.Kernel, attrs: Inputs) -> Non
         attrs=attrs,
         capabilities=wk.Capabilities(features={"shader-f16"}, limits={"maxBufferSize": 2**31 - 1}),
     )
-    assert explanation.variant == "split_plain"
+    assert explanation.variant == "pair_plain"
     verdicts = {candidate.id: candidate for candidate in explanation.candidates}
-    assert len(verdicts) == 8
+    assert len(verdicts) == 12
     assert verdicts["fused_plain"].accepted
     assert not verdicts["split_sum"].accepted
     assert verdicts["split_sum"].reason == "`present.S` is false (present.S = false)"
