@@ -7,6 +7,7 @@ lies four to a word, int4 and uint4 eight to a word; an int64 may be stored as i
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import cache
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
@@ -14,11 +15,11 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 from webgpu_kernels.arrays import np
 from webgpu_kernels.contract import INT64_STORAGES, NIBBLE_DTYPES, stored_bits, stored_bytes
 from webgpu_kernels.device.nibbles import nibble_dtype, pack_nibbles, unpack_nibbles
-from webgpu_kernels.errors import LayoutError, RequestError
+from webgpu_kernels.errors import LayoutError, RequestError, ShapeError
 from webgpu_kernels.planning.spec import TensorSpec, logical_dtype
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
 Array: TypeAlias = "np.ndarray[Any, np.dtype[Any]]"
 Narrowing: TypeAlias = Literal["checked", "saturating"]
@@ -112,7 +113,7 @@ def encoded_bytes(spec: TensorSpec) -> int:
 
 
 def make_spec(
-    shape: tuple[int, ...], dtype: object, *, layout: str | None, storage: str | None, where: str | None = None
+    shape: Sequence[int], dtype: object, *, layout: str | None, storage: str | None, where: str | None = None
 ) -> TensorSpec:
     """Describe a tensor, refusing layouts and storages that its dtype cannot have.
 
@@ -127,17 +128,27 @@ def make_spec(
         The spec, its storage None where it is the dtype itself.
 
     Raises:
+        ShapeError: not a sequence of non-negative integers.
         DtypeError: not a logical dtype; the message says how to convert.
         LayoutError: a layout or storage that the dtype cannot have.
 
     Source: FORMAT, sections 2 and 9.
     """
-    name = _names().get(dtype) or logical_dtype(dtype, where=where)
+    name = _known_name(dtype) or logical_dtype(dtype, where=where)
     if layout is not None and (layout != "packed" or (name != "uint8" and name not in NIBBLE_DTYPES)):
         raise LayoutError("unknown layout", where=where, expected='None, or "packed" for uint8', got=f"{layout!r}")
     if storage not in (None, name) and (name != "int64" or storage not in INT64_STORAGES):
         raise LayoutError("unknown storage", where=where, expected=f'"{name}"', got=f"{storage!r} for {name}")
-    return TensorSpec(shape, name, layout, None if storage == name else storage)
+    if not isinstance(shape, Iterable):
+        raise ShapeError("a shape is a sequence of dimensions", where=where, got=repr(shape))
+    return TensorSpec(tuple(shape), name, layout, None if storage == name else storage)
+
+
+def _known_name(dtype: object) -> str | None:
+    try:
+        return _names().get(dtype)
+    except TypeError:  # it has no hash
+        return None
 
 
 def as_array(array: object, dtype: object | None, *, where: str | None = None) -> Array:

@@ -6,6 +6,14 @@ import sys
 from typing import TYPE_CHECKING, NamedTuple, Self
 
 from webgpu_kernels.device.adapters import AdapterInfo, adapters, choose_adapter, open_device
+from webgpu_kernels.device.arguments import (
+    check_adapter,
+    check_buffer,
+    check_count,
+    check_values,
+    check_wgpu_device,
+    checked_tensors,
+)
 from webgpu_kernels.device.batch import Batch
 from webgpu_kernels.device.codec import as_array, encoded_bytes, make_spec
 from webgpu_kernels.device.core import DeviceCore
@@ -50,6 +58,7 @@ class Device(DeviceCore):
         pool_limit_bytes: how much memory of dropped tensors is kept for the next ones.
 
     Raises:
+        RequestError: an adapter, preference or limit of another kind.
         NoAdapterError: no suitable adapter on this machine; the message says what to install.
     """
 
@@ -60,9 +69,11 @@ class Device(DeviceCore):
         power_preference: str | None = None,
         pool_limit_bytes: int = POOL_LIMIT_BYTES,
     ) -> None:
+        check_count(pool_limit_bytes, "pool_limit_bytes", least=0, where="Device")
         if isinstance(adapter, _Existing):
             wgpu_device = adapter.wgpu_device
         else:
+            check_adapter(adapter, power_preference)
             wgpu_device = open_device(choose_adapter(adapters(), adapter, power_preference))
         self._owned = not isinstance(adapter, _Existing)
         super().__init__(wgpu_device, pool_limit_bytes)
@@ -79,8 +90,12 @@ class Device(DeviceCore):
         Returns:
             A device on it.
 
+        Raises:
+            RequestError: not a device of wgpu's.
+
         Source: wgpu-py 0.32.
         """
+        check_wgpu_device(wgpu_device)
         return cls(_Existing(wgpu_device), pool_limit_bytes=pool_limit_bytes)
 
     def tensor(
@@ -109,13 +124,14 @@ class Device(DeviceCore):
         Raises:
             DtypeError: a dtype that the format does not have; the message says how to convert.
             LayoutError: a layout or storage that the dtype cannot have.
-            RequestError: a value that does not fit, under ``checked`` narrowing.
+            RequestError: a value that does not fit, under ``checked`` narrowing, or a TensorSpec.
             LimitError: more than the device can hold in one buffer.
             OutOfMemory: no room; the device still works.
             DeviceError: the device cannot be used.
 
         Source: FORMAT, section 9.
         """
+        check_values(array, where)
         elements = as_array(array, dtype, where=where)
         spec = make_spec(elements.shape, elements.dtype, layout=layout, storage=storage, where=where)
         self.check()
@@ -146,7 +162,7 @@ class Device(DeviceCore):
 
         Source: FORMAT, section 9.
         """
-        spec = make_spec(tuple(shape), dtype, layout=layout, storage=storage)
+        spec = make_spec(shape, dtype, layout=layout, storage=storage)
         self.check()
         with self.lock:
             self.check()
@@ -202,6 +218,7 @@ class Device(DeviceCore):
             A tensor on that memory.
 
         Raises:
+            RequestError: not a buffer of wgpu's.
             ForeignTensor: a buffer of another device.
             TensorDestroyed: the buffer was destroyed.
             ShapeError: the tensor does not fit into the buffer.
@@ -210,7 +227,8 @@ class Device(DeviceCore):
 
         Source: WebGPU, section 8.2.
         """
-        spec = make_spec(tuple(shape), dtype, layout=layout, storage=storage)
+        check_buffer(buffer)
+        spec = make_spec(shape, dtype, layout=layout, storage=storage)
         self.check()
         with self.lock:
             self.check()
@@ -254,19 +272,21 @@ class Device(DeviceCore):
 
         Raises:
             TensorDestroyed: one of them is gone.
+            RequestError: a single tensor, or something that is no tensor.
             ForeignTensor: one is of another device.
             DeviceError: an open batch has yet to write one, or the device cannot be used.
 
         Source: FORMAT, section 9.
         """
         self.check()
-        for tensor in tensors:
+        wanted = checked_tensors(tensors)
+        for tensor in wanted:
             if tensor.device is not self:
                 raise ForeignTensor(f"the tensor is on another device, {tensor.device!r}, not on {self!r}")
         try:
             with self.lock:
                 self.check()
-                reading = begin_read(self, tensors)
+                reading = begin_read(self, wanted)
             return end_read(self, reading)
         except ImportError as error:
             if sys.is_finalizing():

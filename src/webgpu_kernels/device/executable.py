@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
+from webgpu_kernels.device.arguments import check_count
 from webgpu_kernels.device.binder import Binder
 from webgpu_kernels.device.binding import BindingCache, BoundSet
 from webgpu_kernels.device.reading import begin_read, end_read
@@ -180,6 +181,7 @@ class Executable:
         Source: WebGPU, section 20.4 "Timestamp query".
         """
         self.device.check()
+        check_count(repeat, "repeat", least=1, where="Executable.time")
         self.device.refuse_in_batch("time passes")
         with self.device.lock:
             self.device.check()
@@ -204,6 +206,7 @@ class Executable:
         Source: WebGPU, section 20.4 "Timestamp query".
         """
         self.device.check()
+        check_count(repeat, "repeat", least=1, where="Executable.time_calls")
         self.device.refuse_in_batch("time calls")
         with self.device.lock:
             bound = [self.bind(inputs, outputs) for inputs, outputs in sets]

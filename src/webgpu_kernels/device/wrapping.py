@@ -51,8 +51,8 @@ def _check_buffer(wgpu_device: Wgpu, buffer: Wgpu, offset: int, alignment: int) 
         raise LayoutError("the buffer cannot be bound", expected="usage STORAGE", got=f"usage {buffer.usage:#x}")
     if buffer.map_state != "unmapped":
         raise LayoutError("the buffer is mapped", hint="Unmap it first")
-    if offset < 0 or offset % alignment:
-        raise LayoutError("the offset cannot be bound", expected=f"a multiple of {alignment}", got=str(offset))
+    if isinstance(offset, bool) or not isinstance(offset, int) or offset < 0 or offset % alignment:
+        raise LayoutError("the offset cannot be bound", expected=f"a multiple of {alignment}", got=repr(offset))
 
 
 def _probe(device: DeviceCore, buffer: Wgpu, offset: int, size_bytes: int) -> None:
