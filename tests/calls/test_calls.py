@@ -135,7 +135,7 @@ def test_an_explanation_needs_no_device(kernel: wk.Kernel, attrs: Inputs) -> Non
     assert verdicts["fused_plain"].accepted
     assert not verdicts["split_sum"].accepted
     assert verdicts["split_sum"].reason == "`present.S` is false (present.S = false)"
-    assert [step.id for step in explanation.passes] == ["stats", "combine", "apply"]
+    assert [step.id for step in explanation.passes] == ["stats", "apply"]
     assert all(axis > 0 for step in explanation.passes for axis in step.dispatch)
     assert "X" in [binding.name for binding in explanation.passes[0].bindings]
     assert max(map(len, str(explanation).splitlines())) <= 80
