@@ -310,3 +310,33 @@ def test_tunables_change_geometry_not_results(skip_group_norm: wk.Kernel, tunabl
         case = Case(h=20, w=14, c=30, groups=2, channels_last=channels_last)
         for variant in case.variants:
             check(skip_group_norm, case, variant, tunables=tunables)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("variant", "tunables"),
+    [
+        ("fused_plain", {"WORKGROUP_SIZE": 1}),
+        ("split_plain", {"WORKGROUP_SIZE": 1, "MAX_SPLITS": 1}),
+        ("split_plain", {"WORKGROUP_SIZE": 1, "MAX_SPLITS": 10**9, "VALUES_PER_SPLIT": 1}),
+    ],
+    ids=str,
+)
+def test_no_tunable_makes_a_lane_loop_too_long(
+    skip_group_norm: wk.Kernel, variant: str, tunables: dict[str, int]
+) -> None:
+    """One odd-sized channel of two million pixels: software Vulkan would end a lane's 65,536th round in silence."""
+    for channels_last in (1, 0):
+        case = Case(
+            n=1, h=1499, w=1501, c=1, groups=1, channels_last=channels_last, bias=False, keeps_sum=False, activation=0
+        )
+        check(skip_group_norm, case, variant, tunables=tunables)
+
+
+@pytest.mark.parametrize("value", [-1, 0, 1, 2.5, 10**9])
+def test_no_tunable_breaks_a_call(skip_group_norm: wk.Kernel, value: float) -> None:
+    """Whatever somebody sets, the result is the same."""
+    case = Case(h=9, w=7, c=12, groups=3)
+    for name in skip_group_norm.manifest.tunables:
+        for variant in (*case.variants, None):
+            check(skip_group_norm, case, variant, tunables={name: value})
