@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import gc
+import sys
 import threading
 import weakref
 from typing import TYPE_CHECKING, Any
@@ -18,6 +19,7 @@ from webgpu_kernels.errors import DeviceClosed, DeviceLost, NoAdapterError, OutO
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from types import FrameType
 
     from hand_made_programs import Programs
 
@@ -257,3 +259,34 @@ def test_a_thread_that_meets_close_hears_that_the_device_was_closed(programs: Pr
             thread.join(30)
     assert {str(error) for error in caught} == {str(describe_state(DeviceClosed))}
     assert {type(error) for error in caught} == {DeviceClosed}
+
+
+def test_an_interrupt_while_the_polling_thread_is_woken_leaves_no_lock_held(
+    own_device: Device, programs: Programs
+) -> None:
+    """Ctrl-C in any call of a read: the next read does not wait for ever."""
+    executable, x = Executable.compile(own_device, programs.scale()), own_device.tensor(X)
+    executable.run_to_host([x])
+    interrupted = 0
+    for turn in range(20):
+        left = [turn]
+
+        def interrupt(frame: FrameType, _event: str, _argument: object, left: list[int] = left) -> None:
+            if frame.f_code.co_filename.endswith(("threading.py", "seam.py", "transfer.py")):
+                left[0] -= 1
+                if left[0] < 0:
+                    sys.settrace(None)
+                    raise KeyboardInterrupt
+
+        sys.settrace(interrupt)
+        try:
+            executable.run_to_host([x])
+        except KeyboardInterrupt:
+            interrupted += 1
+        finally:
+            sys.settrace(None)
+        reader = threading.Thread(target=executable.run_to_host, args=([x],), daemon=True)
+        reader.start()
+        reader.join(30)
+        assert not reader.is_alive()
+    assert interrupted > 0

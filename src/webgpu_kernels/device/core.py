@@ -13,6 +13,7 @@ from webgpu_kernels.device.failures import describe_state, translate
 from webgpu_kernels.device.memory import Pool
 from webgpu_kernels.device.pipelines import Pipelines
 from webgpu_kernels.device.scratch import ScratchArena
+from webgpu_kernels.device.seam import keep_waking
 from webgpu_kernels.device.transfer import Transfers
 from webgpu_kernels.device.watching import watch
 from webgpu_kernels.errors import DeviceError, DeviceLost, ForkedProcessError, KernelError
@@ -59,6 +60,7 @@ class DeviceCore:
 
     def __init__(self, wgpu_device: Wgpu, pool_limit_bytes: int) -> None:
         self.wgpu_device = wgpu_device
+        keep_waking(wgpu_device)
         self.capabilities: Capabilities = capabilities_of(wgpu_device)
         self.name = str(self.capabilities.adapter_info["device"])
         self.lock = threading.RLock()

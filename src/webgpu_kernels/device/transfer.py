@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from webgpu_kernels.arrays import np
 from webgpu_kernels.device.codec import Narrowing, decode, encode, encoded_bits, stored_dtype
-from webgpu_kernels.device.seam import COPY_DST, COPY_SRC, MAP_MODE_READ, MAP_READ, MAP_WRITE, Wgpu
+from webgpu_kernels.device.seam import COPY_DST, COPY_SRC, MAP_MODE_READ, MAP_READ, MAP_WRITE, Wgpu, waited
 from webgpu_kernels.errors import DeviceError
 
 if TYPE_CHECKING:
@@ -183,7 +183,7 @@ class Transfers:
         event = getattr(promise, "_thread_event", None)
         if event is not None and sys.is_finalizing():
             self._wait_at_exit(event)
-        while event is not None and not event.wait(_WAIT_SECONDS):
+        while event is not None and not waited(event, _WAIT_SECONDS):
             self._check()
         promise.sync_wait()
 
@@ -224,7 +224,7 @@ class Transfers:
     def _wait_at_exit(self, event: threading.Event) -> None:
         """Poll here: the thread with which wgpu polls no longer runs once the interpreter ends, in ``__del__`` say."""
         end = time.monotonic() + _EXIT_WAIT_SECONDS
-        while not event.wait(_POLL_SECONDS):
+        while not waited(event, _POLL_SECONDS):
             self._check()
             self._device._poll()  # noqa: SLF001 - what its own thread calls
             if time.monotonic() > end:
