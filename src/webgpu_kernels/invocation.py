@@ -51,11 +51,16 @@ class Invocation(NamedTuple):
     def key(self) -> Hashable:
         """Everything that a plan depends on, apart from the device."""
         return (
-            tuple([(name, signature(name, value)) for name, value in self.inputs.items()]),
+            tuple(
+                [
+                    (name, value.spec if type(value) is Tensor else signature(name, value))
+                    for name, value in self.inputs.items()
+                ]
+            ),
             frozen(self.attrs),
             frozen(self.args),
             tuple(self.outputs.items()),
-            tuple([(name, value.spec) for name, value in self.out.items()]),
+            tuple([(name, value.spec) for name, value in self.out.items()]) if self.out else (),
             self.variant,
             frozen(self.tunables),
         )
@@ -178,8 +183,12 @@ def wanted_outputs(outputs: Wanted | None, where: str) -> Mapping[str, TensorSpe
     if isinstance(outputs, str):
         raise RequestError("outputs is a list of names", where=where, got=repr(outputs), hint=f"Write [{outputs!r}].")
     if type(outputs) is list or type(outputs) is tuple:
-        named = dict.fromkeys(name for name in outputs if isinstance(name, str))
-        if len(named) == len(outputs):
+        named: dict[str, TensorSpec | None] = {}
+        for name in outputs:
+            if type(name) is not str:
+                break
+            named[name] = None
+        else:
             return named
     if not isinstance(outputs, Mapping | Iterable) or not all(isinstance(name, str) for name in outputs):
         raise RequestError("outputs", where=where, expected="names, or names to specs", got=repr(outputs))
@@ -268,6 +277,8 @@ def signature(name: str, value: Any) -> Hashable:
 
 def frozen(values: Mapping[str, Any]) -> Hashable:
     """Return a mapping as a key in which 1, 1.0 and True differ, as they do in expressions."""
+    if not values:
+        return ()
     return tuple(
         [(name, type(value), value if type(value) in _ATOMS else _hashable(value)) for name, value in values.items()]
     )

@@ -35,7 +35,7 @@ class PreparedCall:
         plan: the evaluated variant.
     """
 
-    __slots__ = ("_executable", "_inputs", "_out", "_output", "_outputs", "_ranged", "_where", "plan")
+    __slots__ = ("_executable", "_inputs", "_names", "_out", "_output", "_outputs", "_ranged", "_where", "plan")
 
     def __init__(
         self,
@@ -47,6 +47,7 @@ class PreparedCall:
         self.plan = plan
         self._executable = executable
         self._inputs = executable.program.inputs
+        self._names = tuple(use.name for use in executable.program.inputs)
         self._ranged = tuple([use for use in executable.program.inputs if use.value_range is not None])
         self._outputs = tuple(use.name for use in executable.program.outputs)
         self._where = plan.request.manifest.op_id
@@ -106,6 +107,18 @@ class PreparedCall:
         """Run with inputs that are already one mapping; see ``__call__``."""
         out = checked_out(out, self._where) if out is not None else self._out
         output = output if output is not None else self._output
+        tensors: list[Any] = [given.get(name) for name in self._names]
+        if output is None and tensors and len(given) == len(tensors):
+            for value in tensors:
+                if type(value) is not Tensor:
+                    break
+            else:
+                results = self._executable.run(tensors, self._targets(out) if out else None)
+                return Results(dict(zip(self._outputs, results, strict=True)), self._where)
+        return self._run_mixed(given, out, _checked_place(output, self._where))
+
+    def _run_mixed(self, given: Mapping[str, Any], out: Mapping[str, Tensor], output: str | None) -> Results[Any]:
+        """Run with arrays among the inputs, or with a wish where the outputs shall be."""
         executable = self._executable
         if len(given) > len(self._inputs):
             raise self._unknown_input(given)
@@ -113,23 +126,24 @@ class PreparedCall:
             executable.device.refuse_in_batch('output="cpu"')
         if self._ranged:
             self._check_ranges(given)
-        tensors: list[Tensor] = []
-        on_gpu = bool(out) or bool(executable.device.open_batches and executable.device.current_batch())
-        for use in self._inputs:
-            value = given.get(use.name)
-            if type(value) is Tensor:
-                on_gpu = True
-                tensors.append(value)
-            else:
-                tensors.append(self._upload(use, value))
-        if output is not None:
-            on_gpu = _checked_place(output, self._where) == "gpu"
-        targets = tuple([out.get(name) for name in self._outputs]) if out else None
-        if out and targets is not None and len(out) > len(targets) - targets.count(None):
-            unknown = next(name for name in out if name not in self._outputs)
-            raise unknown_name("output", unknown, self._outputs, f"{self._where}: prepared call")
+        targets = self._targets(out) if out else None
+        tensors = [self._tensor(use, given.get(use.name)) for use in self._inputs]
+        on_gpu = output == "gpu" or (output is None and self._stays(given, targets))
         results = executable.run(tensors, targets) if on_gpu else executable.run_to_host(tensors, targets)
         return Results(dict(zip(self._outputs, results, strict=True)), self._where)
+
+    def _stays(self, given: Mapping[str, Any], targets: tuple[Tensor | None, ...] | None) -> bool:
+        """Tell whether outputs stay on the GPU where nobody says: with a tensor given, or in a batch."""
+        if targets or self.device.current_batch() is not None:
+            return True
+        return any(type(value) is Tensor for value in given.values())
+
+    def _targets(self, out: Mapping[str, Tensor]) -> tuple[Tensor | None, ...]:
+        targets = tuple([out.get(name) for name in self._outputs])
+        if len(out) > len(targets) - targets.count(None):
+            unknown = next(name for name in out if name not in self._outputs)
+            raise unknown_name("output", unknown, self._outputs, f"{self._where}: prepared call")
+        return targets
 
     def time(self, inputs: Mapping[str, Any] | None = None, /, *, repeat: int = 5, **named: Any) -> dict[str, int]:
         """Measure the GPU time of each pass with timestamp queries.

@@ -21,7 +21,7 @@ class Results(Mapping[str, T_co], Generic[T_co]):
     __slots__ = ("_values", "_where")
 
     def __init__(self, values: Mapping[str, T_co], where: str) -> None:
-        self._values = dict(values)
+        self._values = values if type(values) is dict else dict(values)
         self._where = where
 
     def __getitem__(self, name: str) -> T_co:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from webgpu_kernels.contract import DTYPES, LOGICAL_DTYPES, NIBBLE_DTYPES
 from webgpu_kernels.errors import DtypeError, ShapeError
@@ -37,6 +37,7 @@ class TensorSpec:
     dtype: str
     layout: str | None = None
     storage: str | None = None
+    _hash: int = field(init=False, repr=False, compare=False, default=0)
 
     def __post_init__(self) -> None:
         """Normalise what numpy and JSON may give."""
@@ -44,6 +45,15 @@ class TensorSpec:
         object.__setattr__(self, "dtype", logical_dtype(self.dtype))
         if self.dtype in NIBBLE_DTYPES and self.layout == "packed":
             object.__setattr__(self, "layout", None)
+        object.__setattr__(self, "_hash", hash((self.shape, self.dtype, self.layout, self.storage)))
+
+    def __hash__(self) -> int:
+        """Return what was worked out once: every call looks its plan up by the specs of its tensors."""
+        return self._hash
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """Rebuild from the parts: hashes of strings differ from process to process."""
+        return (TensorSpec, (self.shape, self.dtype, self.layout, self.storage))
 
     @property
     def size(self) -> int:
