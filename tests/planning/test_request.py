@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -274,3 +275,14 @@ def test_keys_tell_kinds_apart() -> None:
     keys = {frozen({"a": 1}), frozen({"a": 1.0}), frozen({"a": True}), frozen({"a": [1]}), frozen({"a": [1.0]})}
     assert len(keys) == 5
     assert frozen({"a": np.array([1, 2])}) != frozen({"a": [1, 3]})
+
+
+def test_a_spec_is_found_again_by_an_equal_one() -> None:
+    """Equal specs hash alike, also after a journey to another process; storage and layout count."""
+    spec = TensorSpec([2, 3], np.float16)
+    assert {spec: 1}[TensorSpec((2, 3), "float16")] == 1
+    assert {spec: 1}[pickle.loads(pickle.dumps(spec))] == 1
+    assert (
+        len({TensorSpec((4,), "uint8"), TensorSpec((4,), "uint8", "packed"), TensorSpec((4,), "uint8", None, "uint8")})
+        == 3
+    )
