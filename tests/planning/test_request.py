@@ -279,10 +279,10 @@ def test_keys_tell_kinds_apart() -> None:
 
 def test_a_spec_is_found_again_by_an_equal_one() -> None:
     """Equal specs hash alike, also after a journey to another process; storage and layout count."""
-    spec = TensorSpec([2, 3], np.float16)
+    shape: Any = [2, 3]
+    dtype: Any = np.float16
+    spec = TensorSpec(shape, dtype)
     assert {spec: 1}[TensorSpec((2, 3), "float16")] == 1
     assert {spec: 1}[pickle.loads(pickle.dumps(spec))] == 1
-    assert (
-        len({TensorSpec((4,), "uint8"), TensorSpec((4,), "uint8", "packed"), TensorSpec((4,), "uint8", None, "uint8")})
-        == 3
-    )
+    stored = {TensorSpec((4,), "uint8"), TensorSpec((4,), "uint8", "packed"), TensorSpec((4,), "uint8", None, "uint8")}
+    assert len(stored) == 3
