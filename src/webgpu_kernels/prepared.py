@@ -105,17 +105,20 @@ class PreparedCall:
         self, given: Mapping[str, Any], out: Mapping[str, Tensor] | None = None, output: str | None = None
     ) -> Results[Any]:
         """Run with inputs that are already one mapping; see ``__call__``."""
-        out = checked_out(out, self._where) if out is not None else self._out
         output = output if output is not None else self._output
+        out = out if out is not None else self._out
         tensors: list[Any] = [given.get(name) for name in self._names]
-        if output is None and tensors and len(given) == len(tensors):
-            for value in tensors:
+        targets: tuple[Any, ...] = tuple([out.get(name) for name in self._outputs]) if type(out) is dict and out else ()
+        # The commonest call has tensors alone and nothing to decide; whatever is not one takes the longer way.
+        complete = not out or (targets and len(out) == len(targets))
+        if output is None and tensors and complete and len(given) == len(tensors):
+            for value in (*tensors, *targets):
                 if type(value) is not Tensor:
                     break
             else:
-                results = self._executable.run(tensors, self._targets(out) if out else None)
+                results = self._executable.run(tensors, targets or None)
                 return Results(dict(zip(self._outputs, results, strict=True)), self._where)
-        return self._run_mixed(given, out, _checked_place(output, self._where))
+        return self._run_mixed(given, checked_out(out, self._where), _checked_place(output, self._where))
 
     def _run_mixed(self, given: Mapping[str, Any], out: Mapping[str, Tensor], output: str | None) -> Results[Any]:
         """Run with arrays among the inputs, or with a wish where the outputs shall be."""

@@ -383,6 +383,10 @@ def test_a_prepared_call_given_wrongly(kernel: wk.Kernel, device: wk.Device, inp
     assert refused(wk.errors.RequestError, lambda: call(listed)) == (
         f"{OP}: inputs are given by name: expected a mapping or keywords, got list"
     )
+    nothing: Any = 5
+    assert refused(wk.errors.RequestError, lambda: call(inputs, out=nothing)) == (
+        f"{OP}: out: expected a mapping of names to GPU tensors, got int"
+    )
     target = device.empty((2, 4, 4, 32), "float32")
     assert refused(wk.errors.UnknownNameError, lambda: call(inputs, out={"S": target})) == (
         f"{OP}: prepared call: unknown output 'S'. The contract has outputs: Y."
