@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import weakref
 from collections import OrderedDict
 from typing import TYPE_CHECKING, Any
 
@@ -40,6 +41,7 @@ class Kernel:
         self.package = package
         self._device = device
         self._lock = threading.Lock()
+        self._token = object()
 
     @property
     def manifest(self) -> Manifest:
@@ -320,7 +322,7 @@ class Kernel:
         target = self._target(asked, device)
         key = asked.key
         with self._lock:
-            calls = target.planned.get(self)
+            calls = target.planned.get(self._token)
             call: PreparedCall | None = calls.get(key) if calls is not None else None
             if calls is not None and call is not None:
                 calls.move_to_end(key)
@@ -328,8 +330,18 @@ class Kernel:
         plan = asked.plan(self.manifest, target.capabilities)
         call = PreparedCall(plan, Executable.compile(target, build_program(self.package, plan)))
         with self._lock:
-            calls = target.planned.setdefault(self, OrderedDict())
+            if self._token not in target.planned:
+                target.planned[self._token] = OrderedDict()
+                weakref.finalize(self, _forget, weakref.ref(target), self._token).atexit = False
+            calls = target.planned[self._token]
             calls[key] = call
             while len(calls) > CACHED_CALLS:
                 calls.popitem(last=False)
         return call
+
+
+def _forget(device: weakref.ref[Device], token: object) -> None:
+    """Drop a kernel's planned calls from a device that is still there."""
+    alive = device()
+    if alive is not None:
+        alive.planned.pop(token, None)

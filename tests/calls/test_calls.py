@@ -268,6 +268,12 @@ def test_a_kernel_keeps_no_device_alive(inputs: Inputs, attrs: Inputs) -> None:
     del device
     gc.collect()
     assert alive() is None
+    with wk.Device() as other:
+        kernel(inputs, attrs=attrs, device=other)
+        assert len(other.planned) == 1
+        del kernel
+        gc.collect()
+        assert other.planned == {}
 
 
 MANIFEST: dict[str, Any] = {

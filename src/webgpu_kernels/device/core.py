@@ -55,7 +55,7 @@ class DeviceCore:
         failure: why the device cannot be used any more, or None.
         returned: where dropped tensors leave their memory, without a lock, for the next call to collect.
         batches: the open batches, each by a reference to what can end it; one that nothing can end leaves by itself.
-        planned: for each kernel its planned calls here; they go when the device or the kernel goes.
+        planned: the planned calls of each kernel, by a token of the kernel's, which removes them when it goes.
     """
 
     def __init__(self, wgpu_device: Wgpu, pool_limit_bytes: int) -> None:
@@ -73,7 +73,7 @@ class DeviceCore:
         self.batches: set[weakref.ref[object]] = set()
         self.threads = _Threads()
         self.executables: weakref.WeakSet[Executable] = weakref.WeakSet()
-        self.planned: weakref.WeakKeyDictionary[object, OrderedDict[Hashable, Any]] = weakref.WeakKeyDictionary()
+        self.planned: dict[object, OrderedDict[Hashable, Any]] = {}
         self._orphans: list[Executable] = []
         watch(wgpu_device, self, self.lock)
 
