@@ -8,16 +8,15 @@ from typing import TYPE_CHECKING
 from webgpu_kernels.contract import UNSET, closest, same_value
 from webgpu_kernels.errors import AttributeValueError, MissingValueError, UnknownNameError
 from webgpu_kernels.language import host_value
+from webgpu_kernels.planning.quantities import F32_MAX, INTEGER_RANGES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from webgpu_kernels.contract import Attribute, Manifest, ScalarArg, Tunable
 
-_INTEGER_RANGES = {"u32": (0, 2**32 - 1), "i32": (-(2**31), 2**31 - 1)}
 MAX_LIST_DEPTH = 16
 """Deepest nesting of a list attribute."""
-_F32_MAX = 3.4028234663852886e38
 
 
 def unknown_name(kind: str, name: object, known: Iterable[str], where: str) -> UnknownNameError:
@@ -99,7 +98,7 @@ def _plain(given: object, path: str, depth: int = 0) -> object:
     value = tolist() if tolist is not None else given
     if isinstance(value, list | tuple):
         return [_plain(entry, path, depth + 1) for entry in value]
-    if isinstance(value, int | float) and not abs(value) <= _F32_MAX:
+    if isinstance(value, int | float) and not abs(value) <= F32_MAX:
         raise AttributeValueError("attributes are finite float32 numbers", where=path, got=repr(given))
     if isinstance(value, bool | int | float | str):
         return host_value(value)
@@ -170,14 +169,14 @@ def _argument_fits(kind: str, value: object) -> bool:
     if isinstance(value, bool) or not isinstance(value, int | float):
         return False
     if kind == "f32":
-        return math.isinf(value) or abs(value) <= _F32_MAX
-    low, high = _INTEGER_RANGES[kind]
+        return math.isinf(value) or abs(value) <= F32_MAX
+    low, high = INTEGER_RANGES[kind]
     return isinstance(value, int) and low <= value <= high
 
 
 def _argument_wants(kind: str) -> str:
-    if kind in _INTEGER_RANGES:
-        low, high = _INTEGER_RANGES[kind]
+    if kind in INTEGER_RANGES:
+        low, high = INTEGER_RANGES[kind]
         return f"an integer from {low} to {high}"
     return {"bool": "True or False", "string": "a string", "f32": "a float32 number"}[kind]
 

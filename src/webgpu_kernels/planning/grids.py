@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from webgpu_kernels.errors import LanguageError, LimitError, PlanError
 from webgpu_kernels.planning.capabilities import MAX_GRID
+from webgpu_kernels.planning.quantities import as_count
 from webgpu_kernels.planning.scope import Scope, evaluate_in
 
 if TYPE_CHECKING:
@@ -65,9 +66,10 @@ def _count(expression: Expression, scope: Scope, where: str) -> int:
         value = evaluate_in(expression, scope, where=where)
     except LanguageError as error:
         raise PlanError(f"the expression fails: {error}", where=where) from error
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < 2**53 or value != int(value):
+    count = as_count(value)
+    if count is None:
         raise PlanError(f"`{expression.source}`", where=where, expected="a non-negative integer", got=repr(value))
-    return int(value)
+    return count
 
 
 def _check_axes(grid: tuple[int, int, int], capabilities: Capabilities, where: str) -> None:

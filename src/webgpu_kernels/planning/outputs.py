@@ -9,6 +9,7 @@ from webgpu_kernels.contract import dtype_of_onnx_code
 from webgpu_kernels.errors import DtypeError, KernelError, RequestError, ShapeError
 from webgpu_kernels.planning.attributes import unknown_name
 from webgpu_kernels.planning.capabilities import Capabilities
+from webgpu_kernels.planning.quantities import as_count
 from webgpu_kernels.planning.request import Request, check_dtype, check_layout
 from webgpu_kernels.planning.scope import Scope, evaluate_in, request_scope
 from webgpu_kernels.planning.spec import TensorSpec
@@ -166,14 +167,10 @@ def _shape_value(port: Port, scope: Scope, where: str) -> Value:
 
 
 def _checked(value: Value, fixed: TensorSpec | None, where: str) -> tuple[int, ...]:
-    dimensions = value if isinstance(value, list) else [value]
-    shape = tuple(int(entry) if _is_dimension(entry) else -1 for entry in dimensions)
-    if not isinstance(value, list) or -1 in shape:
+    counts = [as_count(entry) for entry in value] if isinstance(value, list) else [None]
+    shape = tuple(count for count in counts if count is not None)
+    if len(shape) < len(counts):
         raise ShapeError("the shape is not a list of non-negative integers", where=where, got=repr(value))
     if fixed is not None and fixed.shape != shape:
         raise ShapeError("wrong shape", where=where, expected=str(list(shape)), got=str(list(fixed.shape)))
     return shape
-
-
-def _is_dimension(entry: Value) -> bool:
-    return not isinstance(entry, bool) and isinstance(entry, int | float) and 0 <= entry < 2**53 and entry == int(entry)

@@ -9,6 +9,7 @@ from webgpu_kernels.contract import Pass, RepeatGroup, stored_bytes
 from webgpu_kernels.errors import LanguageError, PlanError
 from webgpu_kernels.planning.bindings import PlannedBinding, plan_binding, tensor_bytes
 from webgpu_kernels.planning.grids import plan_grid
+from webgpu_kernels.planning.quantities import as_count
 from webgpu_kernels.planning.ranges import value_ranges
 from webgpu_kernels.planning.scope import Scope, derive_into, evaluate_in
 from webgpu_kernels.planning.windows import check_variables, split_binding
@@ -157,12 +158,10 @@ def _value(expression: Expression, scope: Scope, where: str) -> Value:
 def _intermediate(entry: Intermediate, scope: Scope, where: str) -> PlannedIntermediate:
     path = f"{where}: intermediate {entry.id}"
     value = _value(entry.shape, scope, path)
-    shape = value if isinstance(value, list) else [value]
-    if not all(
-        isinstance(d, int | float) and not isinstance(d, bool) and 0 <= d < 2**53 and d == int(d) for d in shape
-    ):
+    counts = [as_count(entry) for entry in (value if isinstance(value, list) else [value])]
+    dimensions = tuple(count for count in counts if count is not None)
+    if len(dimensions) < len(counts):
         raise PlanError("the shape is not a list of non-negative integers", where=path, got=repr(value))
-    dimensions = tuple(int(d) for d in shape)
     elements = 1
     for dimension in dimensions:
         elements *= dimension

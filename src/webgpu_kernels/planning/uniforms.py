@@ -7,14 +7,13 @@ import struct
 from typing import TYPE_CHECKING, NamedTuple
 
 from webgpu_kernels.errors import LanguageError, PlanError
+from webgpu_kernels.planning.quantities import F32_MAX, INTEGER_RANGES
 from webgpu_kernels.planning.scope import Scope, evaluate_in
 
 if TYPE_CHECKING:
     from webgpu_kernels.contract import FieldType, Struct, StructField
     from webgpu_kernels.planning.request import Request
 
-_RANGES = {"u32": (0, 2**32 - 1), "i32": (-(2**31), 2**31 - 1)}
-_F32_MAX = 3.4028234663852886e38
 _FIELDS_A_ROW = 4
 
 
@@ -88,10 +87,10 @@ def _checked(kind: FieldType, value: object, where: str) -> int | float:
     if not isinstance(value, int | float) or math.isnan(value):
         raise PlanError("wrong field value", where=where, expected=f"a {kind} number", got=repr(value))
     if kind == "f32":
-        if not math.isinf(value) and abs(value) > _F32_MAX:
+        if not math.isinf(value) and abs(value) > F32_MAX:
             raise PlanError("out of range", where=where, expected="a float32 number", got=repr(value))
         return float(value)
-    low, high = _RANGES[kind]
+    low, high = INTEGER_RANGES[kind]
     if not low <= value <= high or value != int(value):
         raise PlanError("out of range", where=where, expected=f"an integer from {low} to {high}", got=repr(value))
     return int(value)
