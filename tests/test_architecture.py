@@ -32,7 +32,14 @@ HEIGHTS = {
     "cli": 8,
 }
 # Modules at the top that are parts of an area, or the root.
-AREAS = {"__init__": "", "invocation": "kernel", "loading": "kernel", "prepared": "kernel", "results": "kernel"}
+AREAS = {
+    "__init__": "",
+    "__main__": "cli",
+    "invocation": "kernel",
+    "loading": "kernel",
+    "prepared": "kernel",
+    "results": "kernel",
+}
 LINES_MAX = 350
 PUBLIC_NAMES = (
     "Capabilities",

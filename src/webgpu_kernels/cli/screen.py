@@ -1,0 +1,189 @@
+"""What the commands print on: text and tables for people, or one JSON document for programs."""
+
+from __future__ import annotations
+
+import json
+import sys
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, Final, Literal, Protocol, TypeAlias
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator, Sequence
+
+    from rich.console import Console
+    from rich.text import Text
+
+    from webgpu_kernels.errors import KernelError
+
+Color: TypeAlias = Literal["auto", "always", "never"]
+Part: TypeAlias = "str | tuple[str, str]"
+"""A piece of a line: plain text, or text and a style such as ``bold``, ``green``, ``dim``."""
+
+PROGRESS_AFTER_SECONDS: Final = 1.0
+"""Work that ends sooner shows no progress bar."""
+_PLAIN_WIDTH: Final = 10_000
+
+
+class Progress(Protocol):
+    """A progress display."""
+
+    def advance(self, count: int = 1, what: str | None = None) -> None:
+        """Say that work was done.
+
+        Args:
+            count: how many steps.
+            what: what comes now.
+        """
+
+
+class Screen:
+    """Standard output and standard error of a command.
+
+    Args:
+        json: whether standard output is for programs; then text and tables are dropped and ``result`` counts.
+        color: whether to colour; ``auto`` colours terminals, and respects NO_COLOR.
+    """
+
+    def __init__(self, *, json: bool = False, color: Color = "auto") -> None:
+        self.json = json
+        self._color = color
+        self._answered = False
+
+    def text(self, *parts: Part) -> None:
+        """Print a line to standard output, for people only.
+
+        Args:
+            parts: pieces of the line; they are never read as markup.
+        """
+        if not self.json:
+            self._console().print(_line(parts), soft_wrap=True)
+
+    def raw(self, text: str) -> None:
+        """Print text to standard output exactly as it is, for people only.
+
+        Args:
+            text: such as WGSL.
+        """
+        if not self.json:
+            sys.stdout.write(text)
+
+    def table(
+        self,
+        headings: Sequence[str],
+        rows: Sequence[Sequence[Part]],
+        *,
+        right: Collection[int] = (),
+        title: str | None = None,
+    ) -> None:
+        """Print a table to standard output, for people only; it wraps cells to the terminal's width.
+
+        Args:
+            headings: one a column.
+            rows: cells, each a piece of a line.
+            right: indices of columns that align right, such as numbers.
+            title: a line above it.
+        """
+        if self.json:
+            return
+        from rich import box  # noqa: PLC0415 - only commands that print tables load it
+        from rich.table import Table  # noqa: PLC0415
+
+        table = Table(box=box.SIMPLE_HEAD, title=title, title_justify="left", pad_edge=False, show_edge=False)
+        for index, heading in enumerate(headings):
+            table.add_column(heading, justify="right" if index in right else "left", overflow="fold")
+        for row in rows:
+            table.add_row(*[_line((cell,)) for cell in row])
+        self._console().print(table)
+
+    def result(self, value: object) -> None:
+        """Print the answer as JSON where ``--json`` asks for it; a command calls this once.
+
+        Args:
+            value: anything that JSON has.
+        """
+        if self.json:
+            assert not self._answered, "a command gives one document"
+            self._answered = True
+            sys.stdout.write(json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False) + "\n")
+
+    def note(self, *parts: Part) -> None:
+        """Print a line to standard error: what happens meanwhile, warnings.
+
+        Args:
+            parts: pieces of the line.
+        """
+        self._console(stderr=True).print(_line(parts), soft_wrap=True)
+
+    def error(self, error: KernelError) -> None:
+        """Say what cannot be done.
+
+        Args:
+            error: the reason.
+        """
+        self.note(("error: ", "bold red"), str(error))
+        self._failed(type(error).__name__, error)
+
+    def defect(self, error: BaseException) -> None:
+        """Say that this program is at fault.
+
+        Args:
+            error: what it stumbled over.
+        """
+        said = f"{type(error).__name__}: {error}"
+        self.note(("defect of this program: ", "bold red"), said, "; run it again with --traceback and report it")
+        self._failed(type(error).__name__, error)
+
+    def interrupted(self) -> None:
+        """Say that Ctrl-C ended the command."""
+        self.note("interrupted")
+
+    @contextmanager
+    def progress(self, what: str, total: int | None = None) -> Iterator[Progress]:
+        """Show progress on standard error while a block runs, where that is a terminal and it takes over a second.
+
+        Args:
+            what: what is done.
+            total: how many steps, None where that is not known.
+
+        Yields:
+            Something to advance.
+        """
+        from webgpu_kernels.cli.progress import shown_progress  # noqa: PLC0415 - quick commands do without
+
+        with shown_progress(self._console(stderr=True), what, total) as progress:
+            yield progress
+
+    def _failed(self, kind: str, error: BaseException) -> None:
+        if self.json and not self._answered:
+            facts = {name: getattr(error, name, None) for name in ("where", "expected", "got", "hint")}
+            self.result({"error": {"kind": kind, "message": str(error), **{k: str(v) for k, v in facts.items() if v}}})
+
+    def _console(self, *, stderr: bool = False) -> Console:
+        from rich.console import Console  # noqa: PLC0415 - loaded at the first line
+
+        stream = sys.stderr if stderr else sys.stdout
+        forced = {"always": True, "never": False}.get(self._color)
+        options: dict[str, Any] = {} if stream.isatty() else {"width": _width_of_pipe()}
+        return Console(
+            file=stream,
+            force_terminal=forced,
+            no_color=True if forced is False else None,
+            highlight=False,
+            markup=False,
+            emoji=False,
+            **options,
+        )
+
+
+def _width_of_pipe() -> int:
+    """Return how wide tables are that nobody sees: COLUMNS where it is set, else as wide as they need."""
+    import os  # noqa: PLC0415
+
+    columns = os.environ.get("COLUMNS", "")
+    return int(columns) if columns.isdecimal() and int(columns) else _PLAIN_WIDTH
+
+
+def _line(parts: Sequence[Part]) -> Text:
+    from rich.text import Text  # noqa: PLC0415 - as above
+
+    return Text.assemble(*parts)

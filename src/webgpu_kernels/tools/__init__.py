@@ -1,0 +1,1 @@
+"""What authors do with packages: describe calls, lint, pack, test, measure, compare, publish. Nothing here prints."""
