@@ -1,4 +1,4 @@
-"""A call that need not be made: tensors of what shapes and dtypes, with which options. Read from and written as JSON."""
+"""A call that need not be made: tensors of what shapes and dtypes, with which options. Read and written as JSON."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class CallDescription:
     tunables: Mapping[str, Any] = field(default_factory=dict)
 
     def options(self) -> dict[str, Any]:
-        """Return what ``Kernel``'s methods take beside the inputs: ``kernel.explain(call.inputs, **call.options())``."""
+        """Return the methods' keywords: ``kernel.explain(call.inputs, **call.options())``."""
         return {
             "attrs": dict(self.attrs),
             "args": dict(self.args),
