@@ -12,6 +12,7 @@ KernelError
 │   ├── SourceError (ValueError)        what to load is said in a way that cannot be followed
 │   ├── DigestError (ValueError)        a file is not what its digest says, or has none
 │   ├── LockError (ValueError)          the lock file is broken, or does not hold the kernel
+│   ├── SuiteError (ValueError)         test.json, bench.json or reference.py cannot be used
 │   ├── HubExtraMissing (ImportError)   huggingface_hub is not installed
 │   └── HubError (OSError)              a package cannot be had from the Hub
 │       ├── UntrustedRepository (PermissionError)  nobody said that its owner is trusted
@@ -26,6 +27,7 @@ KernelError
 │   ├── LayoutError                     a tensor stored otherwise than the port needs
 │   ├── ValueRangeError (IndexError)    an array holds a value out of the port's range, such as an index
 │   └── NoVariantError                  no variant takes the request; holds the candidates
+├── ResultsError (ValueError)           a file of results of test or bench cannot be used
 ├── PlanError (ValueError)              the manifest's own numbers make no sense for this request
 │   └── LimitError                      more than the device allows; names the limit
 └── DeviceError (RuntimeError)          the device or a tensor on it cannot be used
@@ -154,6 +156,10 @@ class LockError(PackageError, ValueError):
     """The lock file is missing or broken, does not hold the kernel, or holds another version of it."""
 
 
+class SuiteError(PackageError, ValueError):
+    """A package's test.json or bench.json breaks the format, or its reference cannot be used."""
+
+
 class HubExtraMissing(PackageError, ImportError):
     """A package of the Hub is asked for and huggingface_hub is not installed."""
 
@@ -245,6 +251,10 @@ class NoVariantError(RequestError):
     def __init__(self, message: str, *, where: str | None = None, reasons: dict[str, str] | None = None) -> None:
         super().__init__(message, where=where)
         self.reasons = reasons or {}
+
+
+class ResultsError(KernelError, ValueError):
+    """A file of results cannot be read, written or merged."""
 
 
 class PlanError(KernelError, ValueError):
