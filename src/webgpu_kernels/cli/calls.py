@@ -1,0 +1,182 @@
+"""The options that describe a call: shapes and dtypes on the command line, in a file, or those of a suite's case."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from webgpu_kernels.cli.arguments import Usage
+from webgpu_kernels.contract import closest
+from webgpu_kernels.errors import KernelError, PackageError, RequestError
+from webgpu_kernels.planning.spec import TensorSpec
+from webgpu_kernels.tools.calls import CALL_KEYS, SPEC_KEYS, CallDescription, parse_call
+from webgpu_kernels.tools.documents import read_document
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from webgpu_kernels.contract import Package
+    from webgpu_kernels.contract.cursor import Node
+    from webgpu_kernels.kernel import Kernel
+
+_SUITES: Final = ("test.json", "bench.json")
+_SPEC: Final = re.compile(r"(?P<dtype>\w+)\[(?P<shape>[\d,\s]*)\](?::(?P<layout>\w+))?", re.ASCII)
+_SPEC_FORM: Final = "dtype[dimensions], such as float16[2,64,64,320]"
+
+
+def add_call(parser: argparse.ArgumentParser) -> None:
+    """Add the options that describe a call.
+
+    Args:
+        parser: the command's.
+    """
+    group = parser.add_argument_group(
+        "the call", "Quote brackets. An option replaces what --request or --case says of the same name."
+    )
+    named: Any = {"action": "append", "default": []}
+    group.add_argument(
+        "--input", **named, type=_input, metavar="X=float16[2,64]", help="an input; ':packed' may follow"
+    )
+    group.add_argument("--attr", **named, type=_option, metavar="NAME=VALUE", help="an attribute: JSON, else a string")
+    group.add_argument("--arg", **named, type=_option, metavar="NAME=VALUE", help="a scalar argument, likewise")
+    group.add_argument("--output", **named, type=_output, metavar="NAME[=SPEC]", help="an optional output to compute")
+    group.add_argument("--variant", metavar="ID", help="this variant and no other")
+    group.add_argument("--tunable", **named, type=_option, metavar="NAME=VALUE", help="override a tunable")
+    group.add_argument("--request", metavar="FILE|JSON", help="{inputs: {X: {dtype, shape}}, attrs, args, outputs, …}")
+    group.add_argument("--case", metavar="NAME", help="the request of a case of test.json or bench.json")
+
+
+def call_of(arguments: argparse.Namespace, kernel: Kernel) -> CallDescription:
+    """Return the call that the options describe.
+
+    Args:
+        arguments: of a parser that ``add_call`` has seen.
+        kernel: whose suites ``--case`` reads.
+
+    Returns:
+        The call; whether it fits the contract is not checked here.
+
+    Raises:
+        Usage: no option describes a call, or both a request and a case are named.
+        RequestError: the request is not to be read, or there is no such case.
+        PackageError: a suite is not to be read.
+    """
+    if arguments.request is not None and arguments.case is not None:
+        raise Usage("Give --request or --case, not both: each describes a whole call.")
+    if arguments.request is not None:
+        base = _request(arguments.request)
+    elif arguments.case is not None:
+        base = _case(arguments.case, kernel.package)
+    elif arguments.input or not kernel.manifest.inputs:
+        base = CallDescription(inputs={})
+    else:
+        raise Usage(_nothing_described(kernel))
+    return CallDescription(
+        inputs={**base.inputs, **dict(arguments.input)},
+        attrs={**base.attrs, **dict(arguments.attr)},
+        args={**base.args, **dict(arguments.arg)},
+        outputs={**base.outputs, **dict(arguments.output)},
+        variant=arguments.variant if arguments.variant is not None else base.variant,
+        tunables={**base.tunables, **dict(arguments.tunable)},
+    )
+
+
+def _nothing_described(kernel: Kernel) -> str:
+    inputs = ", ".join(f"{name}?" if port.optional else name for name, port in kernel.manifest.inputs.items())
+    first = next(iter(kernel.manifest.inputs))
+    return (
+        f"Which call? {kernel.op_id} takes {inputs}.\n"
+        f"Describe each: --input '{first}=float32[2,64]'; or give --case NAME or --request FILE."
+    )
+
+
+def _request(text: str) -> CallDescription:
+    if text.lstrip().startswith("{"):
+        return parse_call(text, where="--request")
+    try:
+        return parse_call(Path(text).read_bytes(), where=text)
+    except (OSError, ValueError) as error:
+        if isinstance(error, KernelError):
+            raise
+        raise RequestError(f"the request cannot be read: {error}", where=text) from error
+
+
+def _case(name: str, package: Package) -> CallDescription:
+    known: list[str] = []
+    for suite in _SUITES:
+        cases = _cases(package, suite)
+        if name in cases:
+            return parse_call(json.dumps(_call_in(cases[name], package)), where=f"{package.where}: {suite}: {name}")
+        known += cases
+    near = closest(name, known)
+    some = ", ".join(known[:8]) + (", …" if len(known) > 8 else "")
+    hint = f"Did you mean {near!r}?" if near else f"There are {some}." if known else "It has no cases."
+    raise RequestError(f"no case is called {name!r}", where=package.where, hint=hint)
+
+
+def _cases(package: Package, suite: str) -> dict[str, dict[str, Any]]:
+    """Return the cases of a suite by name; what is not a case is left to the command that runs them."""
+    if package.metadata is None and not (package.root / suite).is_file():
+        return {}
+    if package.metadata is not None and suite not in package.metadata.digests:
+        return {}
+
+    def read(root: Node) -> dict[str, dict[str, Any]]:
+        document = root.value if isinstance(root.value, dict) else {}
+        cases = document.get("cases", [])
+        listed: Iterable[Any] = cases if isinstance(cases, list) else []
+        return {str(case["name"]): case for case in listed if isinstance(case, dict) and "name" in case}
+
+    return read_document(package.read(suite), read, what=suite, where=package.where, error=PackageError)
+
+
+def _call_in(case: Mapping[str, Any], package: Package) -> dict[str, Any]:
+    """Return what a case says of its call: values and tolerances do not belong to it."""
+    call = {key: case[key] for key in CALL_KEYS if key in case}
+    if isinstance(call.get("inputs"), dict):
+        call["inputs"] = {name: _spec_in(value) for name, value in call["inputs"].items()}
+    if isinstance(call.get("outputs"), dict):
+        ports = package.manifest.outputs
+        inferred = {name for name, port in ports.items() if port.shape is not None}
+        call["outputs"] = {name: {} if name in inferred else _spec_in(v) for name, v in call["outputs"].items()}
+    return call
+
+
+def _spec_in(tensor: Any) -> Any:
+    return {key: tensor[key] for key in SPEC_KEYS if key in tensor} if isinstance(tensor, dict) else tensor
+
+
+def _input(text: str) -> tuple[str, TensorSpec]:
+    name, equals, spec = text.partition("=")
+    if not equals or not name:
+        raise argparse.ArgumentTypeError(f"{text!r}: write NAME={_SPEC_FORM}")
+    return name, _spec(spec, text)
+
+
+def _output(text: str) -> tuple[str, TensorSpec | None]:
+    name, equals, spec = text.partition("=")
+    return name, _spec(spec, text) if equals else None
+
+
+def _spec(spec: str, text: str) -> TensorSpec:
+    found = _SPEC.fullmatch(spec)
+    if found is None:
+        raise argparse.ArgumentTypeError(f"{text!r}: write {_SPEC_FORM}")
+    try:
+        shape = tuple(int(entry) for entry in found["shape"].split(",") if entry.strip())
+        return TensorSpec(shape, found["dtype"], found["layout"])
+    except (RequestError, ValueError) as error:
+        raise argparse.ArgumentTypeError(f"{text!r}: {error}") from error
+
+
+def _option(text: str) -> tuple[str, Any]:
+    name, equals, value = text.partition("=")
+    if not equals or not name:
+        raise argparse.ArgumentTypeError(f"{text!r}: write NAME=VALUE")
+    try:
+        return name, json.loads(value)
+    except (ValueError, RecursionError):
+        return name, value

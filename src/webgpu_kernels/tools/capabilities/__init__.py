@@ -1,0 +1,129 @@
+"""Devices as JSON files, so that a choice can be explained and WGSL rendered for a GPU that is not here.
+
+A file is ``{description?, features?, limits?, adapterInfo?, wgslLanguageFeatures?}``, in WebGPU's words; a limit that
+is left out has WebGPU's default. A few devices come with this library, each as it was measured.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from webgpu_kernels.contract import closest
+from webgpu_kernels.contract.fields import Fields
+from webgpu_kernels.contract.words import alternatives
+from webgpu_kernels.errors import RequestError
+from webgpu_kernels.planning.capabilities import DEFAULT_LIMITS, Capabilities
+from webgpu_kernels.tools.documents import read_document
+
+if TYPE_CHECKING:
+    import os
+
+    from webgpu_kernels.contract.cursor import Node
+
+_FOLDER: Final = Path(__file__).resolve().parent
+_KEYS: Final = ("$schema", "description", "features", "limits", "adapterInfo", "wgslLanguageFeatures")
+
+
+def known_capabilities() -> tuple[str, ...]:
+    """Return the names of the devices that come with this library, such as ``h200``, sorted."""
+    return tuple(sorted(path.stem for path in _FOLDER.glob("*.json")))
+
+
+def load_capabilities(name_or_path: str | os.PathLike[str]) -> Capabilities:
+    """Read what a device can do.
+
+    Args:
+        name_or_path: one of ``known_capabilities()``, or a JSON file. A name that is known comes first.
+
+    Returns:
+        The capabilities.
+
+    Raises:
+        RequestError: no such name and no such file, or the file is broken; all its defects are listed.
+
+    Source: WebGPU, section 3.6.
+    """
+    text = str(name_or_path)
+    path = _FOLDER / f"{text}.json" if text in known_capabilities() else Path(text)
+    try:
+        content = path.read_bytes()
+    except FileNotFoundError as error:
+        raise _unknown(text) from error
+    except (OSError, ValueError) as error:
+        raise RequestError(f"the file cannot be read: {error}", where=text) from error
+    return read_document(content, _read, what="the description of a device", where=text, error=RequestError)
+
+
+def capabilities_json(capabilities: Capabilities, description: str | None = None) -> dict[str, Any]:
+    """Return capabilities as ``load_capabilities`` reads them.
+
+    Args:
+        capabilities: of a device.
+        description: what the device is.
+
+    Returns:
+        Plain JSON, with every limit.
+    """
+    info = {name: value for name, value in capabilities.adapter_info.items() if value is not None}
+    return {
+        **({"description": description} if description else {}),
+        "features": sorted(capabilities.features),
+        "limits": {name: capabilities.limits[name] for name in DEFAULT_LIMITS},
+        "adapterInfo": info,
+        "wgslLanguageFeatures": sorted(capabilities.wgsl_language_features),
+    }
+
+
+def _unknown(text: str) -> RequestError:
+    known = known_capabilities()
+    near = closest(text, known)
+    hint = f"Did you mean {near!r}?" if near else None
+    return RequestError(
+        "no such device is described", where=text, expected=f"a JSON file, or one of {', '.join(known)}", hint=hint
+    )
+
+
+def _read(root: Node) -> Capabilities:
+    fields = Fields(root, _KEYS, "a device")
+    if "description" in fields:
+        fields.text("description")
+    return Capabilities(
+        features=_names(fields, "features"),
+        limits=_limits(fields.get("limits")),
+        adapter_info=_members(fields.get("adapterInfo")),
+        wgsl_language_features=_names(fields, "wgslLanguageFeatures"),
+    )
+
+
+def _names(fields: Fields, key: str) -> frozenset[str]:
+    node = fields.get(key)
+    listed = [entry.string() for entry in node.entries("names")] if node else []
+    return frozenset(name for name in listed if name is not None)
+
+
+def _limits(node: Node | None) -> dict[str, int]:
+    limits: dict[str, int] = {}
+    for name, entry in node.members("limits, WebGPU's name to a number") if node else ():
+        value = entry.value
+        if name not in DEFAULT_LIMITS:
+            entry.fail(f"is no limit of WebGPU's: {alternatives(name, DEFAULT_LIMITS, what='limits')}")
+        elif isinstance(value, bool) or not isinstance(value, int) or value < 0:
+            entry.fail_kind("a non-negative integer")
+        else:
+            limits[name] = value
+    return limits
+
+
+def _members(node: Node | None) -> dict[str, object]:
+    """Return adapterInfo's members; expressions see whatever is there."""
+    members = node.members("what the adapter says of itself") if node else []
+    for name, entry in members:
+        size = entry.value
+        if name in {"subgroupMinSize", "subgroupMaxSize"} and not _is_count(size):
+            entry.fail_kind("a positive integer")
+    return {name: entry.value for name, entry in members}
+
+
+def _is_count(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value > 0

@@ -1,0 +1,60 @@
+"""Reads one JSON document with the readers of the contract: all its defects together, in an error that names it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypeVar
+
+from webgpu_kernels.contract.cursor import Node, ReadingStopped, Report
+from webgpu_kernels.contract.document import checked
+from webgpu_kernels.contract.json_text import load_json
+from webgpu_kernels.errors import ManifestError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from webgpu_kernels.errors import KernelError
+
+_T = TypeVar("_T")
+
+
+def read_document(
+    content: str | bytes,
+    read: Callable[[Node], _T],
+    *,
+    what: str,
+    where: str | None,
+    error: Callable[..., KernelError],
+) -> _T:
+    """Parse a document and read it.
+
+    Args:
+        content: its text; bytes are UTF-8.
+        read: makes a value of the root; what is wrong it reports there, and then its value does not count.
+        what: the document's name, for messages, such as ``test.json``.
+        where: the package, or None.
+        error: the class of what is raised.
+
+    Returns:
+        What ``read`` returned.
+
+    Raises:
+        KernelError: of the class ``error``; the document is no JSON, or has defects, which are all listed.
+    """
+    report = Report()
+    try:
+        data = load_json(content)
+        value = _read(Node(data, report), read)
+        report.raise_any(data, "")
+    except ManifestError as found:
+        count = f"{len(found.defects)} defect{'s' if len(found.defects) != 1 else ''}"
+        listed = "".join(f"\n  {defect}" for defect in found.defects)
+        raise error(f"{what} has {count}{listed}", where=where) from found
+    return value
+
+
+def _read(root: Node, read: Callable[[Node], _T]) -> _T:
+    try:
+        return read(Node(checked(root), root.report))
+    except ReadingStopped:
+        root.report.raise_any(root.value, "")
+        raise
