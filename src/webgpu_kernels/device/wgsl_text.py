@@ -102,6 +102,23 @@ def shader_error(error: BaseException, program_pass: ProgramPass, *, where: str)
     return _located("does not compile", _message(text), program_pass, int(place[1]) if place else None, where)
 
 
+def not_compiled(message: str, program_pass: ProgramPass, wgsl_line: int | None, *, where: str) -> ShaderError:
+    """Describe what another compiler than wgpu's says of a shader, in the package's own terms.
+
+    Args:
+        message: what it says is wrong.
+        program_pass: the pass whose shader it is.
+        wgsl_line: where, counted from 1; None where it names no line.
+        where: operator and variant.
+
+    Returns:
+        A ShaderError.
+
+    Source: WebGPU, section 9.1.1 "GPUCompilationMessage".
+    """
+    return _located("does not compile", message, program_pass, wgsl_line, where)
+
+
 def refused(message: str, program_pass: ProgramPass, wgsl_line: int | None, *, where: str) -> ShaderError:
     """Describe why a shader is not given to the compiler.
 
