@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias
 
 from webgpu_kernels.contract.files import read_file
 from webgpu_kernels.contract.metadata import METADATA
-from webgpu_kernels.errors import DigestError, PackageError
+from webgpu_kernels.errors import DigestError, PackageError, PackageNotFound
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from webgpu_kernels.contract.metadata import Metadata
@@ -121,17 +121,23 @@ def verify(package: Package) -> Verification:
     """Compare a package's files with its digest table.
 
     Args:
-        package: one that has metadata.json; of one from the Hub the files that are in the cache are compared.
+        package: one that has metadata.json; of one from the Hub every listed file is fetched that is not in the cache.
 
     Returns:
         What became of each file, and both ids; a file that differs is a value here, not an error.
 
     Raises:
         PackageError: there is no metadata.json, or a file is unreadable or leads out of the package.
+        DigestError: the Hub has other files at that commit than those that metadata.json lists.
+        HubError: the Hub does not give one.
 
     Source: FORMAT section 1.
     """
-    return verify_files(package.root, package.metadata, where=package.where)
+    if package.revision is None or package.metadata is None:
+        return verify_files(package.root, package.metadata, where=package.where)
+    stated = package.metadata.digests
+    names = sorted({*stated, *_files(package.root)})
+    return _verification(package.metadata, [_check_fetched(package, name, stated.get(name)) for name in names])
 
 
 def verify_files(root: Path, metadata: Metadata | None, *, where: str) -> Verification:
@@ -153,8 +159,12 @@ def verify_files(root: Path, metadata: Metadata | None, *, where: str) -> Verifi
     if metadata is None:
         raise PackageError(f"has no {METADATA}, so there is nothing to verify by", where=where)
     names = sorted({*metadata.digests, *_files(root)})
+    return _verification(metadata, [_check(root, name, metadata.digests.get(name), where) for name in names])
+
+
+def _verification(metadata: Metadata, files: Sequence[FileCheck]) -> Verification:
     return Verification(
-        files=tuple(_check(root, name, metadata.digests.get(name), where) for name in names),
+        files=tuple(files),
         stated_id=metadata.id,
         computed_id=package_id(metadata.name, metadata.digests),
     )
@@ -238,3 +248,18 @@ def _check(root: Path, name: str, stated: str | None, where: str) -> FileCheck:
         return FileCheck(name=name, status="absent", stated=stated, computed=None)
     status: FileStatus = "unlisted" if stated is None else "ok" if stated == computed else "differs"
     return FileCheck(name=name, status=status, stated=stated, computed=computed)
+
+
+def _check_fetched(package: Package, name: str, stated: str | None) -> FileCheck:
+    """Check a file of a commit of the Hub; one that differs has left the cache then."""
+    if stated is None:
+        return _check(package.root, name, None, package.where)
+    try:
+        package.read(name)
+    except PackageNotFound:
+        return FileCheck(name=name, status="absent", stated=stated, computed=None)
+    except DigestError as error:
+        if error.got is None:  # not this file is at fault, but the list of files
+            raise
+        return FileCheck(name=name, status="differs", stated=stated, computed=error.got)
+    return FileCheck(name=name, status="ok", stated=stated, computed=stated)
