@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
 from webgpu_kernels.arrays import np
@@ -68,8 +67,8 @@ class Prepared:
 
     case: Case
     request: str
-    inputs: Mapping[str, Array] = MappingProxyType({})
-    expected: Mapping[str, Array] = MappingProxyType({})
+    inputs: Mapping[str, Array] = dataclasses.field(default_factory=dict)
+    expected: Mapping[str, Array] = dataclasses.field(default_factory=dict)
     chosen: str | None = None
     misled: str | None = None
     ways: tuple[Way, ...] = ()
