@@ -10,7 +10,8 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from webgpu_kernels.contract.digests import verify_files
+from webgpu_kernels.contract.digests import file_digest
+from webgpu_kernels.contract.metadata import METADATA
 from webgpu_kernels.tools.results.model import Machine, PackageFacts, ResultDevice, RunResults, VariantFacts
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from webgpu_kernels.tools.results.model import Kind
 
 LIBRARIES: Final = ("webgpu-kernels", "wgpu", "numpy")
+_SUFFIXES: Final = (".json", ".wgsl", ".jinja")
 _CPU_FACTS: Final = Path("/proc/cpuinfo")
 
 
@@ -106,8 +108,12 @@ def _digest(package: Package) -> str:
     if package.revision is not None and package.metadata is not None:
         digests = package.metadata.digests
     else:
-        files = verify_files(package.root, None, where=package.where).files
-        digests = {file.name: file.computed or "" for file in files}
+        files = [path for path in package.root.rglob("*") if path.suffix in _SUFFIXES and path.is_file()]
+        digests = {
+            path.relative_to(package.root).as_posix(): file_digest(path.read_bytes())
+            for path in files
+            if path.name != METADATA
+        }
     text = "".join(f"{name}\0{digests[name]}\0" for name in sorted(digests))
     return hashlib.sha256(text.encode()).hexdigest()
 

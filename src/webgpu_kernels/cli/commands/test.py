@@ -1,0 +1,234 @@
+"""Run the cases of a package's test.json, each on every variant that takes it.
+
+Every element of every output is held against the case's values or the package's reference.py. What the device cannot
+run is skipped and counted. docs/suites.md says how to write cases.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import time
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from webgpu_kernels.cli.arguments import Usage
+from webgpu_kernels.cli.devices import add_adapter
+from webgpu_kernels.cli.exits import Exit
+from webgpu_kernels.cli.packages import add_package, located, package_names
+from webgpu_kernels.contract.words import alternatives
+from webgpu_kernels.tools.engines import ENGINES, open_engine
+from webgpu_kernels.tools.results import new_results, package_facts, results_json, write_results
+from webgpu_kernels.tools.suites.junit import write_junit
+from webgpu_kernels.tools.suites.reading import suite_of
+from webgpu_kernels.tools.suites.running import Choice, run_suite
+from webgpu_kernels.tools.suites.telling import Rerun, failure_lines
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Sequence
+
+    from webgpu_kernels.cli.screen import Part, Screen
+    from webgpu_kernels.kernel import Kernel
+    from webgpu_kernels.tools.engines import Engine
+    from webgpu_kernels.tools.results import RunResults, TestResult
+    from webgpu_kernels.tools.suites.model import Case
+
+SHOWN_FAILURES: Final = 20
+"""Failures that are told in full; a kernel that is wrong everywhere would fill the screen."""
+_MOST_JOBS: Final = 4
+_STYLES: Final = {"passed": "green", "failed": "bold red", "error": "bold red", "skipped": "yellow"}
+
+
+class _Subject(NamedTuple):
+    """A package and what is run of it."""
+
+    source: str
+    kernel: Kernel
+    cases: tuple[Case, ...]
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments.
+
+    Args:
+        parser: the command's.
+    """
+    add_package(parser, many=True)
+    which = parser.add_argument_group("what to run")
+    which.add_argument(
+        "--filter",
+        action="append",
+        default=[],
+        metavar="GLOB",
+        help="only cases whose name matches, such as 'rank7_*'; may be repeated",
+    )
+    which.add_argument("--variant", metavar="ID", help="only this variant")
+    where = parser.add_argument_group("where")
+    where.add_argument("--engine", choices=ENGINES, default="native", help="default: native")
+    add_adapter(parser)
+    parser.add_argument(
+        "-j",
+        "--jobs",
+        type=int,
+        default=min(_MOST_JOBS, os.cpu_count() or 1),
+        metavar="N",
+        help="threads that make data and references meanwhile",
+    )
+    written = parser.add_argument_group("files")
+    written.add_argument("-o", "--output", metavar="FILE", help="write the results as JSON, for 'report'")
+    written.add_argument("--junit", metavar="FILE", help="write the results as JUnit's XML")
+
+
+def run(arguments: argparse.Namespace, screen: Screen) -> Exit:
+    """Run the suites.
+
+    Args:
+        arguments: parsed.
+        screen: where to print.
+
+    Returns:
+        ``FOUND`` where a case failed.
+    """
+    if arguments.jobs < 1:
+        raise Usage("-j takes a number from 1 on.")
+    subjects = _subjects(arguments)
+    begin = time.monotonic()
+    engine = open_engine(arguments.engine, _adapter(arguments.adapter))
+    try:
+        results = _run(subjects, engine, arguments, screen)
+    finally:
+        engine.close()
+    if arguments.output:
+        write_results(arguments.output, results)
+    if arguments.junit:
+        write_junit(arguments.junit, results)
+    _show(results, subjects, arguments, screen)
+    _summary(results, time.monotonic() - begin, screen)
+    screen.result(results_json(results))
+    return Exit.FOUND if results.count("failed") or results.count("error") else Exit.GOOD
+
+
+def _subjects(arguments: argparse.Namespace) -> list[_Subject]:
+    """Load packages and suites before anything runs: what is broken is said at once."""
+    choice = Choice(patterns=tuple(arguments.filter))
+    subjects = []
+    known: list[str] = []
+    for source in package_names(arguments):
+        kernel = located(source, arguments)
+        suite = suite_of(kernel.package)
+        known += [case.name for case in suite.cases]
+        subjects.append(_Subject(source, kernel, choice.cases(suite)))
+    if not any(subject.cases for subject in subjects):
+        raise Usage(
+            f"No case matches {' or '.join(arguments.filter)}: {alternatives(arguments.filter[0], known, what='cases')}"
+        )
+    variants = [variant.id for subject in subjects for variant in subject.kernel.manifest.variants]
+    if arguments.variant is not None and arguments.variant not in variants:
+        hint = alternatives(arguments.variant, tuple(dict.fromkeys(variants)), what="variants")
+        raise Usage(f"There is no variant {arguments.variant!r}: {hint}")
+    return subjects
+
+
+def _adapter(text: str | None) -> str | int | None:
+    return int(text) if text is not None and text.isdecimal() and len(text) < 4 else text
+
+
+def _run(subjects: Sequence[_Subject], engine: Engine, arguments: argparse.Namespace, screen: Screen) -> RunResults:
+    results = new_results(
+        "test",
+        command=_command(arguments),
+        engine=engine,
+        packages=[package_facts(subject.kernel, subject.source) for subject in subjects],
+    )
+    tests: list[TestResult] = []
+    with screen.progress("test", sum(len(subject.cases) for subject in subjects)) as progress:
+        for subject in subjects:
+            ran = run_suite(subject.kernel, subject.cases, engine, variant=arguments.variant, jobs=arguments.jobs)
+            for case in ran:
+                tests += case.results
+                progress.advance(1, f"{subject.kernel.op_id}: {case.case.name}")
+    return dataclasses.replace(results, tests=tuple(tests))
+
+
+def _command(arguments: argparse.Namespace) -> str:
+    words = ["webgpu-kernels", "test", *(["--all"] if arguments.all else []), *arguments.packages]
+    for pattern in arguments.filter:
+        words += ["--filter", pattern]
+    for option in ("variant", "adapter"):
+        if getattr(arguments, option) is not None:
+            words += [f"--{option}", getattr(arguments, option)]
+    return " ".join([*words, "--engine", arguments.engine])
+
+
+def _show(results: RunResults, subjects: Sequence[_Subject], arguments: argparse.Namespace, screen: Screen) -> None:
+    """Tell each failure, and each reason to skip with how often it was met."""
+    sources = {subject.kernel.op_id: subject.source for subject in subjects}
+    failures = [test for test in results.tests if test.outcome in {"failed", "error"}]
+    for test in failures[:SHOWN_FAILURES]:
+        rerun = Rerun(
+            source=sources[test.package],
+            engine=arguments.engine,
+            adapter=arguments.adapter,
+            trust=_trust_words(arguments),
+        )
+        on = f" on {test.variant}" if test.variant else ""
+        screen.text((test.outcome.upper(), _STYLES[test.outcome]), f" {test.package}: ", (test.case, "bold"), on)
+        for line in failure_lines(test, rerun):
+            screen.text(f"  {line}")
+        screen.text()
+    if len(failures) > SHOWN_FAILURES:
+        screen.text(f"… and {len(failures) - SHOWN_FAILURES:,} more; -o FILE keeps them all.\n")
+    reasons: dict[str, int] = {}
+    for test in results.tests:
+        if test.outcome == "skipped":
+            reasons[test.reason or ""] = reasons.get(test.reason or "", 0) + 1
+    for reason, count in reasons.items():
+        screen.text((f"skipped {count}", _STYLES["skipped"]), f": {reason}")
+
+
+def _trust_words(arguments: argparse.Namespace) -> tuple[str, ...]:
+    named = tuple(word for name in arguments.trust for word in ("--trust", name))
+    return (*named, "--trust-remote-code") if arguments.trust_remote_code else named
+
+
+def _summary(results: RunResults, seconds: float, screen: Screen) -> None:
+    """Print a row for each variant, and the sum last."""
+    rows: list[list[Part]] = []
+    for package in results.packages:
+        tests = [test for test in results.tests if test.package == package.op_id]
+        for variant in dict.fromkeys(["", *(entry.id for entry in package.variants), *(t.variant for t in tests)]):
+            those = [test for test in tests if test.variant == variant]
+            if those:
+                rows.append(_row(package.op_id, variant, those))
+    screen.table(
+        ["package", "variant", "passed", "failed", "skipped", "chosen by", "error of allowed"],
+        rows,
+        right=(2, 3, 4, 5, 6),
+    )
+    census = results.device.census
+    parts: list[Part] = []
+    for outcome in ("passed", "failed", "error", "skipped"):
+        count = sum(test.outcome == outcome for test in results.tests)
+        if count or outcome == "passed":
+            named = "errors" if outcome == "error" and count != 1 else outcome
+            parts += [", " if parts else "", (f"{count:,} {named}", _STYLES[outcome] if count else "")]
+    where = f"{census.name} ({', '.join(word for word in (census.engine, census.backend) if word)})"
+    cases = len({(test.package, test.case) for test in results.tests})
+    screen.text(*parts, f": {cases:,} case{'' if cases == 1 else 's'} on {where} in {seconds:.1f} s")
+
+
+def _row(package: str, variant: str, tests: Sequence[TestResult]) -> list[Part]:
+    def ended(*outcomes: str) -> int:
+        return sum(test.outcome in outcomes for test in tests)
+
+    errors = [float(test.error_of_allowed) for test in tests if test.error_of_allowed is not None]
+    failed = ended("failed", "error")
+    return [
+        package,
+        variant or "—",
+        (str(ended("passed")), "green" if ended("passed") else ""),
+        (str(failed), "bold red" if failed else ""),
+        (str(ended("skipped")), "yellow" if ended("skipped") else ""),
+        str(sum(test.chosen for test in tests)),
+        f"{max(errors):.2g}" if errors else "—",
+    ]
