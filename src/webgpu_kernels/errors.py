@@ -30,6 +30,7 @@ KernelError
 ├── ResultsError (ValueError)           a file of results of test or bench cannot be used
 ├── PlanError (ValueError)              the manifest's own numbers make no sense for this request
 │   └── LimitError                      more than the device allows; names the limit
+├── OutputError (OSError)               a file that was asked for cannot be written
 └── DeviceError (RuntimeError)          the device or a tensor on it cannot be used
     ├── NoAdapterError                  no suitable adapter on this machine
     ├── DeviceLost                      the device is gone
@@ -279,6 +280,10 @@ class LimitError(PlanError):
     def __reduce__(self) -> tuple[object, ...]:
         """Rebuild without calling ``__init__`` again: its arguments are keywords."""
         return (_blank, (type(self),), self.__dict__)
+
+
+class OutputError(KernelError, OSError):
+    """A file that was asked for cannot be written."""
 
 
 def _blank(kind: type[KernelError]) -> KernelError:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 PROGRAM = "webgpu-kernels"
+SHARED_OPTIONS = "every command"
 
 
 class Usage(Exception):
@@ -49,6 +50,13 @@ class Parser(argparse.ArgumentParser):
         """
         raise Usage(f"{self.prog}: {message}\nSee {self.prog} --help.")
 
+    def format_help(self) -> str:
+        """Return the help: what must be given first, what all commands share last."""
+        named = [_shown(action) for action in self._get_positional_actions()]
+        self.usage = " ".join(["%(prog)s", *named, "[option …]"])
+        self._action_groups.sort(key=lambda group: group.title == SHARED_OPTIONS)
+        return super().format_help()
+
     def print_help(self, file: object = None) -> None:  # noqa: ARG002 - argparse's signature
         """Answer ``--help``.
 
@@ -59,6 +67,12 @@ class Parser(argparse.ArgumentParser):
             Usage: always.
         """
         raise Usage(self.format_help().rstrip(), Exit.GOOD)
+
+
+def _shown(action: argparse.Action) -> str:
+    """Return a positional argument as a line of usage shows it."""
+    name = str(action.metavar or action.dest)
+    return {"*": f"[{name} …]", "+": f"{name} …", "?": f"[{name}]"}.get(str(action.nargs), name)
 
 
 class TopParser:
@@ -107,7 +121,7 @@ def overview() -> str:
     lines += [
         "PACKAGE is a folder, a bundled operator (com.microsoft.SkipGroupNorm) or a",
         "repository of the Hub with a version or commit (owner/name@v1).",
-        f"{PROGRAM} COMMAND --help says more; {PROGRAM} --version says which this is.",
+        f"{PROGRAM} COMMAND --help says more, {PROGRAM} --version which this is.",
     ]
     return "\n".join(lines)
 
@@ -129,7 +143,7 @@ def command_parser(name: str, description: str) -> Parser:
         allow_abbrev=False,
         add_help=True,
     )
-    shared = parser.add_argument_group("output")
+    shared = parser.add_argument_group(SHARED_OPTIONS)
     shared.add_argument("--json", action="store_true", help="print one JSON document instead of text")
     shared.add_argument("--color", choices=("auto", "always", "never"), default="auto", help="default: auto")
     shared.add_argument("--traceback", action="store_true", help="show where in this program an error arose")

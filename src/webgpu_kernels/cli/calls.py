@@ -34,7 +34,7 @@ def add_call(parser: argparse.ArgumentParser) -> None:
         parser: the command's.
     """
     group = parser.add_argument_group(
-        "the call", "Quote brackets. An option replaces what --request or --case says of the same name."
+        "the call", "An option replaces what --request or --case says of that name. Quote brackets."
     )
     named: Any = {"action": "append", "default": []}
     group.add_argument(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from webgpu_kernels.cli.arguments import Usage
 from webgpu_kernels.device import Device, default_device
@@ -76,14 +76,26 @@ def capabilities_of(arguments: argparse.Namespace) -> Capabilities | None:
     return load_capabilities(arguments.capabilities)
 
 
-def asked_capabilities(arguments: argparse.Namespace) -> Capabilities:
-    """Return what the device can do that a question is about, described or real.
+class AskedDevice(NamedTuple):
+    """The device that a question is about.
+
+    Attributes:
+        name: for people.
+        capabilities: what it can do.
+    """
+
+    name: str
+    capabilities: Capabilities
+
+
+def asked_device(arguments: argparse.Namespace) -> AskedDevice:
+    """Return the device that a question is about, described or real.
 
     Args:
         arguments: of a parser that ``add_adapter`` and ``add_capabilities`` have seen.
 
     Returns:
-        Its capabilities.
+        Its name and capabilities.
 
     Raises:
         RequestError: no such description, or a broken one.
@@ -91,4 +103,7 @@ def asked_capabilities(arguments: argparse.Namespace) -> Capabilities:
         Usage: both are named.
     """
     described = capabilities_of(arguments)
-    return described if described is not None else device_of(arguments).capabilities
+    if described is not None:
+        return AskedDevice(f"{arguments.capabilities} (described)", described)
+    capabilities = device_of(arguments).capabilities
+    return AskedDevice(str(capabilities.adapter_info.get("device") or "this machine's device"), capabilities)

@@ -237,6 +237,13 @@ class Hub:
         if blob.is_relative_to(self.cache.resolve()):
             blob.unlink(missing_ok=True)
 
+    def stored(self) -> tuple[Path, ...]:
+        """Return the folders of the cache that hold kernels, one a repository, sorted.
+
+        Source: huggingface_hub, layout of the cache.
+        """
+        return tuple(sorted(path for path in self.cache.glob(f"{_KIND}s--*") if path.is_dir()))
+
     def _stored(self, repository: str) -> Path:
         return self.cache / f"{_KIND}s--{repository.replace('/', '--')}"
 

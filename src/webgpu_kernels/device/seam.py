@@ -64,6 +64,22 @@ def load_wgpu() -> Wgpu:
     return module
 
 
+def native_version() -> str:
+    """Return the version of wgpu-native, the library below wgpu.
+
+    Returns:
+        Such as ``29.0.1.1``.
+
+    Raises:
+        NoAdapterError: wgpu is not installed, or its native library does not load.
+
+    Source: wgpu-py 0.32.
+    """
+    load_wgpu()
+    native = importlib.import_module("wgpu.backends.wgpu_native")
+    return ".".join(map(str, native.lib_version_info))
+
+
 def enumerate_adapters() -> list[Wgpu]:
     """Ask wgpu for the adapters of this machine.
 

@@ -1,0 +1,52 @@
+"""Writes the files that a person asks for: whole or not at all, and with one error where that cannot be."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from webgpu_kernels.contract.writing import replace_text
+from webgpu_kernels.errors import OutputError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+def write_file(path: str | os.PathLike[str], text: str) -> Path:
+    """Write one file; its folder is made if need be, and who reads it meanwhile finds the old contents or the new.
+
+    Args:
+        path: the file.
+        text: what it shall hold, as UTF-8.
+
+    Returns:
+        The file.
+
+    Raises:
+        OutputError: it cannot be written; what was there is there still.
+    """
+    target = Path(path)
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        replace_text(target, text)
+    except (OSError, ValueError) as error:
+        reason = os.strerror(error.errno) if isinstance(error, OSError) and error.errno else str(error)
+        raise OutputError(f"cannot be written: {reason}", where=str(path)) from error
+    return target
+
+
+def write_files(folder: str | os.PathLike[str], files: Mapping[str, str]) -> tuple[Path, ...]:
+    """Write several files into a folder, which is made if need be; others that are there stay.
+
+    Args:
+        folder: the folder.
+        files: name, with slashes, to text.
+
+    Returns:
+        The files.
+
+    Raises:
+        OutputError: one cannot be written; those before it are.
+    """
+    return tuple(write_file(Path(folder) / name, text) for name, text in files.items())
