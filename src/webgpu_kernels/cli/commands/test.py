@@ -118,6 +118,8 @@ def _subjects(arguments: argparse.Namespace) -> list[_Subject]:
         suite = suite_of(kernel.package)
         known += [case.name for case in suite.cases]
         subjects.append(_Subject(source, kernel, choice.cases(suite)))
+        if [subject.kernel.op_id for subject in subjects].count(kernel.op_id) > 1:
+            raise Usage(f"Two of these packages are of {kernel.op_id}: run them one after the other.")
     if not any(subject.cases for subject in subjects):
         raise Usage(
             f"No case matches {' or '.join(arguments.filter)}: {alternatives(arguments.filter[0], known, what='cases')}"

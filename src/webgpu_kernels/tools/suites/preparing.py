@@ -123,6 +123,31 @@ def prepare_case(case: Case, kernel: Kernel, capabilities: Capabilities, referen
     )
 
 
+def variants_of(case: Case, kernel: Kernel, capabilities: Capabilities) -> tuple[str, ...]:
+    """Say which variants a case will be run on, before its arrays are made.
+
+    Args:
+        case: the case.
+        kernel: the package's.
+        capabilities: the device that will run it.
+
+    Returns:
+        Their ids; a single empty one where the case does not come to that.
+
+    Source: docs/suites.md.
+    """
+    if case.skip_gpu is not None or case.error is not None:
+        return ("",)
+    try:
+        selection = case.call.select(kernel, capabilities)
+        named = [way.variant for way in _ways(case, kernel, selection)]
+    except KernelError:
+        return ("",)
+    if named and case.variant is not None and _misled(case, selection):
+        named.append(case.variant)
+    return tuple(dict.fromkeys(named)) or ("",)
+
+
 def arrays_of(case: Case) -> dict[str, Array]:
     """Make the arrays of a case; an input without data holds zeros.
 

@@ -82,7 +82,7 @@ def run_suite(
     """
     reference = Reference(kernel.package)
     prepare = partial(prepare_case, kernel=kernel, capabilities=engine.capabilities, reference=reference)
-    runner = _Runner(kernel, engine, variant)
+    runner = SuiteRunner(kernel, engine)
     with ThreadPoolExecutor(max_workers=jobs, thread_name_prefix="prepare") as pool:
         ahead: deque[Future[Prepared]] = deque()
         try:
@@ -90,49 +90,55 @@ def run_suite(
                 ahead.append(pool.submit(prepare, case))
                 # A few ahead keep the engine busy; more would only fill the memory.
                 if len(ahead) > jobs + 1:
-                    yield runner.run(ahead.popleft().result())
+                    yield runner.run(ahead.popleft().result(), variant)
             while ahead:
-                yield runner.run(ahead.popleft().result())
+                yield runner.run(ahead.popleft().result(), variant)
         finally:
             for future in ahead:
                 future.cancel()
 
 
-class _Runner:
+class SuiteRunner:
     """Runs prepared cases.
 
     Args:
         kernel: the package's.
         engine: where to run.
-        variant: the only variant to run, or None.
     """
 
-    def __init__(self, kernel: Kernel, engine: Engine, variant: str | None) -> None:
+    def __init__(self, kernel: Kernel, engine: Engine) -> None:
         self._kernel = kernel
         self._engine = engine
-        self._variant = variant
 
-    def run(self, ready: Prepared) -> CaseRun:
-        """Run a case on the variants that it asks for."""
+    def run(self, ready: Prepared, variant: str | None = None) -> CaseRun:
+        """Run a case on the variants that it asks for.
+
+        Args:
+            ready: the case.
+            variant: the only variant to run, or None.
+
+        Returns:
+            What became of it.
+        """
         case = ready.case
         if case.skip_gpu is not None:
             skip = case.skip_gpu
             found = [self._result(ready, "", "skipped", f"skipGpu, {skip.category}: {skip.reason}")]
         elif case.error is not None:
-            found = [self._expecting_error(ready)]
+            found = [self._expecting_error(ready, variant)]
         elif ready.lacking is not None:
             found = [self._result(ready, "", "skipped", ready.lacking)]
         elif ready.problem is not None:
             found = [self._result(ready, "", "error", _said(ready.problem))]
         else:
-            ways = [way for way in ready.ways if self._variant in {None, way.variant}]
-            found = self._with_choice(ready, [self._on_variant(ready, way) for way in ways])
+            ways = [way for way in ready.ways if variant in {None, way.variant}]
+            found = self._with_choice(ready, [self._on_variant(ready, way) for way in ways], variant)
         return CaseRun(case, tuple(found))
 
-    def _with_choice(self, ready: Prepared, found: list[TestResult]) -> list[TestResult]:
+    def _with_choice(self, ready: Prepared, found: list[TestResult], variant: str | None) -> list[TestResult]:
         """Fail the variant that should have been chosen, and was not."""
         wanted = ready.case.variant
-        if ready.misled is None or wanted is None or self._variant not in {None, wanted}:
+        if ready.misled is None or wanted is None or variant not in {None, wanted}:
             return found
         return [
             *(result for result in found if result.variant != wanted or result.outcome != "passed"),
@@ -179,10 +185,10 @@ class _Runner:
             seconds=seconds,
         )
 
-    def _expecting_error(self, ready: Prepared) -> TestResult:
+    def _expecting_error(self, ready: Prepared, only: str | None) -> TestResult:
         expected = ready.case.error
         assert expected is not None
-        forced = ready.case.force[0] if ready.case.force else self._variant
+        forced = ready.case.force[0] if ready.case.force else only
         raised = ready.problem
         begin = time.perf_counter()
         if raised is None:
