@@ -9,20 +9,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from webgpu_kernels.cli.arguments import Usage
-from webgpu_kernels.contract import closest
-from webgpu_kernels.errors import KernelError, PackageError, RequestError
+from webgpu_kernels.errors import KernelError, RequestError
 from webgpu_kernels.planning.spec import TensorSpec
-from webgpu_kernels.tools.calls import CALL_KEYS, SPEC_KEYS, CallDescription, parse_call
-from webgpu_kernels.tools.documents import read_document
+from webgpu_kernels.tools.calls import CallDescription, parse_call
+from webgpu_kernels.tools.cases import case_call
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
-    from webgpu_kernels.contract import Package
-    from webgpu_kernels.contract.cursor import Node
     from webgpu_kernels.kernel import Kernel
 
-_SUITES: Final = ("test.json", "bench.json")
 _SPEC: Final = re.compile(r"(?P<dtype>\w+)\[(?P<shape>[\d,\s]*)\](?::(?P<layout>\w+))?", re.ASCII)
 _SPEC_FORM: Final = "dtype[dimensions], such as float16[2,64,64,320]"
 
@@ -69,7 +63,7 @@ def call_of(arguments: argparse.Namespace, kernel: Kernel) -> CallDescription:
     if arguments.request is not None:
         base = _request(arguments.request)
     elif arguments.case is not None:
-        base = _case(arguments.case, kernel.package)
+        base = case_call(kernel.package, arguments.case)
     elif arguments.input or not kernel.manifest.inputs:
         base = CallDescription(inputs={})
     else:
@@ -102,51 +96,6 @@ def _request(text: str) -> CallDescription:
         if isinstance(error, KernelError):
             raise
         raise RequestError(f"the request cannot be read: {error}", where=text) from error
-
-
-def _case(name: str, package: Package) -> CallDescription:
-    known: list[str] = []
-    for suite in _SUITES:
-        cases = _cases(package, suite)
-        if name in cases:
-            return parse_call(json.dumps(_call_in(cases[name], package)), where=f"{package.where}: {suite}: {name}")
-        known += cases
-    near = closest(name, known)
-    some = ", ".join(known[:8]) + (", …" if len(known) > 8 else "")
-    hint = f"Did you mean {near!r}?" if near else f"There are {some}." if known else "It has no cases."
-    raise RequestError(f"no case is called {name!r}", where=package.where, hint=hint)
-
-
-def _cases(package: Package, suite: str) -> dict[str, dict[str, Any]]:
-    """Return the cases of a suite by name; what is not a case is left to the command that runs them."""
-    if package.metadata is None and not (package.root / suite).is_file():
-        return {}
-    if package.metadata is not None and suite not in package.metadata.digests:
-        return {}
-
-    def read(root: Node) -> dict[str, dict[str, Any]]:
-        document = root.value if isinstance(root.value, dict) else {}
-        cases = document.get("cases", [])
-        listed: Iterable[Any] = cases if isinstance(cases, list) else []
-        return {str(case["name"]): case for case in listed if isinstance(case, dict) and "name" in case}
-
-    return read_document(package.read(suite), read, what=suite, where=package.where, error=PackageError)
-
-
-def _call_in(case: Mapping[str, Any], package: Package) -> dict[str, Any]:
-    """Return what a case says of its call: values and tolerances do not belong to it."""
-    call = {key: case[key] for key in CALL_KEYS if key in case}
-    if isinstance(call.get("inputs"), dict):
-        call["inputs"] = {name: _spec_in(value) for name, value in call["inputs"].items()}
-    if isinstance(call.get("outputs"), dict):
-        ports = package.manifest.outputs
-        inferred = {name for name, port in ports.items() if port.shape is not None}
-        call["outputs"] = {name: {} if name in inferred else _spec_in(v) for name, v in call["outputs"].items()}
-    return call
-
-
-def _spec_in(tensor: Any) -> Any:
-    return {key: tensor[key] for key in SPEC_KEYS if key in tensor} if isinstance(tensor, dict) else tensor
 
 
 def _input(text: str) -> tuple[str, TensorSpec]:
