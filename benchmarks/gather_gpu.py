@@ -1,16 +1,17 @@
 """GPU time of GatherBlockQuantized beside kernels that move the same bytes and compute nothing.
 
-    python benchmarks/gather_gpu.py [ROUNDS]
+    python benchmarks/gather_gpu.py [ROUNDS] [--all]
 
 Timestamp queries, medians. Indices and outputs rotate among sets, so that no cache holds what a run is about to write,
-and the GPU is kept busy up to the first timed run: between kernels its clock falls.
+and the GPU is kept busy up to the first timed run: between kernels its clock falls. With --all, two tables in all ways
+to store and to look them up: 96 lines.
 """
 
 from __future__ import annotations
 
+import argparse
 import itertools
 import statistics
-import sys
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -30,7 +31,7 @@ BUSY_NS = 40e6
 MOST_BUSY_RUNS = 4000
 ROTATED_BYTES = 128 << 20
 MOST_SETS = 16
-ROW = "{:<15}{:>5}{:>9}{:>13}{:>9}{:>9}{:>9}{:>10}{:>14}"
+ROW = "{:<15}{:>5}{:>6}{:>9}{:>13}{:>9}{:>9}{:>9}{:>11}{:>10}{:>14}"
 USAGE = wgpu.BufferUsage.STORAGE | wgpu.BufferUsage.COPY_DST
 COPY = """
 @group(0) @binding(0) var<storage, read> table: array<u32>;
@@ -92,20 +93,36 @@ CASES = (
     Case(151936, 8960, 1, block_size=128),
 )
 
+ALL = tuple(
+    Case(rows, columns, indices, bits, dtype, zero_points, block_size)
+    for (rows, columns), bits, block_size, zero_points, dtype, indices in itertools.product(
+        ((151936, 2048), (262144, 8960)), (4, 8), (32, 128), (True, False), ("float32", "float16"), (4096, 128, 1)
+    )
+)
+HEADINGS = "table bits block T2 zero_points indices µs copy_µs copy/kernel write_µs GB/s_written"
+
 
 def main() -> None:
     """Print one line a case."""
-    rounds = int(sys.argv[1]) if len(sys.argv) > 1 else ROUNDS
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("rounds", type=int, nargs="?", default=ROUNDS, help=f"runs of each (default {ROUNDS})")
+    parser.add_argument("--all", action="store_true", help="two tables, every way to store and to look them up")
+    options = parser.parse_args()
+    rounds = options.rounds
     device = wk.default_device()
     print(describe(device.name))
-    print(ROW.format("table", "bits", "T2", "zero points", "indices", "µs", "copy µs", "write µs", "GB/s written"))
-    for case in CASES:
+    print(ROW.format(*[heading.replace("_", " ") for heading in HEADINGS.split()]))
+    for case in ALL if options.all else CASES:
         bench = Bench(device, case)
         times = [bench.time(work, rounds) / 1e3 for work in (bench.kernel(), bench.copy(), bench.copy(reads=False))]
-        shown = [f"{time:.1f}" for time in times]
+        own, copy, write = [f"{time:.1f}" for time in times]
+        shown = [own, copy, f"{times[1] / times[0]:.0%}", write]
         table, zero_points = f"{case.rows} x {case.columns}", "yes" if case.zero_points else "no"
         rate = f"{bench.output_bytes / times[0] / 1e3:.0f}"
-        print(ROW.format(table, case.bits, case.dtype, zero_points, case.indices, *shown, rate))
+        print(
+            ROW.format(table, case.bits, case.block_size, case.dtype, zero_points, case.indices, *shown, rate),
+            flush=True,
+        )
 
 
 class Bench:

@@ -23,6 +23,8 @@ BENCHMARKS = Path(__file__).resolve().parent.parent / "benchmarks"
         (["gpu.py", "--tiny"], "geometric mean of copy/picked"),
         (["gather.py", "1"], "of webgpu-kernels', on the GPU"),
         (["gather_gpu.py", "2"], "copy µs"),
+        (["batch.py", "2"], "in device.batch()"),
+        (["upload.py", "20", "1"], "device.tensor"),
     ],
     ids=lambda value: value[0] if isinstance(value, list) else "",
 )
