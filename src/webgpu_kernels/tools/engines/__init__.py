@@ -85,8 +85,8 @@ class Engine(Protocol):
     def run(self, program: Program, inputs: Mapping[str, Array], *, repeat: int = 0) -> Outcome:
         """Run a program once, and then again as often as it shall be timed.
 
-        Outputs and intermediates hold ``words.POISON`` before the first run, unless they are updated in place or the
-        program asks for zeros.
+        Before the first run outputs hold ``words.POISON``, unless they are updated in place, and intermediates
+        ``words.SCRATCH_POISON``, unless the program asks for zeros.
 
         Args:
             program: planned for this engine's capabilities.

@@ -10,7 +10,7 @@ from webgpu_kernels.device import Device, Executable, adapters
 from webgpu_kernels.device.adapters import choose_adapter
 from webgpu_kernels.planning.spec import TensorSpec
 from webgpu_kernels.tools.engines import DeviceCensus, Outcome
-from webgpu_kernels.tools.engines.words import decode_output, encode_input, poisoned_words
+from webgpu_kernels.tools.engines.words import SCRATCH_POISON, decode_output, encode_input, poisoned_words
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -118,7 +118,7 @@ class NativeEngine:
         with device.lock:
             scratch = device.scratch.get(program.scratch, program.where)
             for entry in program.scratch:
-                words = poisoned_words(entry.size_bytes)
+                words = poisoned_words(entry.size_bytes, SCRATCH_POISON)
                 spec = TensorSpec(words.shape, "uint32")
                 device.transfers.upload(scratch[entry.id], words, spec, "checked", entry.id)
 

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 POISON: Final = 0xFFE5FFE5
 """A NaN as float32 and twice a NaN as float16, with a payload that no arithmetic makes; no likely integer either."""
+SCRATCH_POISON: Final = 0xFFEAFFEA
+"""Another one for intermediates: what is computed of it must not look as if it had not been written."""
 
 
 class Decoded(NamedTuple):
@@ -56,16 +58,17 @@ def encode_input(use: TensorUse, array: Array, *, where: str) -> Array:
     return words
 
 
-def poisoned_words(size_bytes: int) -> Array:
+def poisoned_words(size_bytes: int, pattern: int = POISON) -> Array:
     """Return memory that nobody wrote.
 
     Args:
         size_bytes: a multiple of 4.
+        pattern: what each word holds.
 
     Returns:
         Words of dtype uint32.
     """
-    return np.full(size_bytes // 4, POISON, np.uint32)
+    return np.full(size_bytes // 4, pattern, np.uint32)
 
 
 def decode_output(use: TensorUse, words: Array) -> Decoded:
