@@ -31,6 +31,7 @@ KernelError
 ├── PlanError (ValueError)              the manifest's own numbers make no sense for this request
 │   └── LimitError                      more than the device allows; names the limit
 ├── OutputError (OSError)               a file that was asked for cannot be written
+├── ExtraMissing (ImportError)          what a command needs is not installed; names the extra that has it
 └── DeviceError (RuntimeError)          the device or a tensor on it cannot be used
     ├── NoAdapterError                  no suitable adapter on this machine
     ├── DeviceLost                      the device is gone
@@ -284,6 +285,10 @@ class LimitError(PlanError):
 
 class OutputError(KernelError, OSError):
     """A file that was asked for cannot be written."""
+
+
+class ExtraMissing(KernelError, ImportError):
+    """A command needs libraries that are not installed; the hint names the extra that has them."""
 
 
 def _blank(kind: type[KernelError]) -> KernelError:
