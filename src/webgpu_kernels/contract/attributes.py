@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import struct
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from webgpu_kernels.contract.cursor import show
 from webgpu_kernels.contract.fields import Fields
 from webgpu_kernels.contract.model import UNSET, Attribute, Tunable
+from webgpu_kernels.contract.vocabulary import ATTRIBUTE, CONSTRAINT, TUNABLE
 from webgpu_kernels.contract.words import name_fault
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from webgpu_kernels.contract.cursor import Node
+    from webgpu_kernels.contract.kinds import Table
 
 
 def float32(value: float) -> float:
@@ -86,12 +88,8 @@ def constrained_attributes(declared: Mapping[str, Attribute], constraints: Node 
     merged = dict(declared)
     for name, entry in named(constraints, "attribute constraints"):
         plain = plain_attribute(name)
-        merged[name] = _constrained(merged.get(name, plain), Fields(entry, _CONSTRAINT_KEYS, "an attribute constraint"))
+        merged[name] = _constrained(merged.get(name, plain), Fields(entry, CONSTRAINT))
     return MappingProxyType(merged)
-
-
-_CONSTRAINT_KEYS: Final = ("required", "values")
-_DEFAULT_KEYS: Final = ("default", "description")
 
 
 def plain_attribute(name: str) -> Attribute:
@@ -118,16 +116,16 @@ def named(node: Node | None, what: str) -> list[tuple[str, Node]]:
     return members
 
 
-def _with_default(entry: Node, what: str) -> Fields | None:
+def _with_default(entry: Node, table: Table) -> Fields | None:
     """Return the fields of ``{default, description}``; a bare value was the older dialect's way."""
     if isinstance(entry.value, dict):
-        return Fields(entry, _DEFAULT_KEYS, what)
+        return Fields(entry, table)
     entry.fail(f'must be an object: write {{"default": {show(entry.value)}}}')
     return None
 
 
 def _read_attribute(name: str, entry: Node) -> Attribute:
-    fields = _with_default(entry, "an attribute")
+    fields = _with_default(entry, ATTRIBUTE)
     default = fields.get("default") if fields else None
     return Attribute(
         name=name,
@@ -139,7 +137,7 @@ def _read_attribute(name: str, entry: Node) -> Attribute:
 
 
 def _constrained(attribute: Attribute, fields: Fields) -> Attribute:
-    required = fields.flag("required", default=False)
+    required = fields.flag("required")
     listed = fields.get("values")
     values = tuple(entry.value for entry in listed.entries("allowed values", least=1)) if listed else None
     if fields.good and "required" not in fields and listed is None:
@@ -176,14 +174,14 @@ def read_tunables(node: Node | None) -> Mapping[str, Tunable]:
     """
     tunables: dict[str, Tunable] = {}
     for name, entry in named(node, "tunables"):
-        fields = _with_default(entry, "a tunable")
+        fields = _with_default(entry, TUNABLE)
         if fields is not None:
             tunables[name] = _read_tunable(name, fields)
     return MappingProxyType(tunables)
 
 
 def _read_tunable(name: str, fields: Fields) -> Tunable:
-    node = fields.need("default", "give a number, a string, true or false")
+    node = fields.get("default")
     default = node.value if node else 0
     if node is not None and not isinstance(default, int | float | str):
         node.fail_kind("a number, a string, true or false")

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from webgpu_kernels.contract.dtypes import wgsl_scalar
 from webgpu_kernels.contract.entries import read_entry
-from webgpu_kernels.contract.extensions import SPLIT_KEY
 from webgpu_kernels.contract.formulas import number_or_text
 from webgpu_kernels.contract.model import Binding, BufferAccess, ResourceKind, Struct
 from webgpu_kernels.contract.structs import read_struct
@@ -170,7 +169,7 @@ def resolve(entry: Entry, use: Node, place: Place) -> Binding | None:
 
 def _split(entry: Entry, resource: ResourceKind, access: BufferAccess, place: Place) -> Expression | None:
     written = entry.fields.get("split")
-    if written is None or written.report.extensions.isdisjoint(SPLIT_KEY.values()):
+    if written is None or "split" not in written.report.extensions:
         return None
     node = _seen_from(place, entry, written)
     if resource != "tensor":

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, NamedTuple, get_args
+from typing import TYPE_CHECKING, NamedTuple
 
-from webgpu_kernels.contract.extensions import SPLIT_KEY
 from webgpu_kernels.contract.fields import Fields
-from webgpu_kernels.contract.model import BufferAccess
-from webgpu_kernels.contract.words import WGSL_TYPE, name_fault, wgsl_fault
+from webgpu_kernels.contract.vocabulary import ACCESS, ENTRY
+from webgpu_kernels.contract.words import VALUE, WGSL_TYPE, name_fault, wgsl_fault
 
 if TYPE_CHECKING:
     from webgpu_kernels.contract.cursor import Node
-
-_ENTRY_KEYS: Final = ("buffer", "name", "arg", "scratch", "elementType", "length", "structName", "struct")
-_ACCESS: Final[tuple[BufferAccess, ...]] = get_args(BufferAccess)
+    from webgpu_kernels.contract.model import BufferAccess
 
 
 class Entry(NamedTuple):
@@ -68,12 +65,12 @@ def read_entry(node: Node, handle: str | None) -> Entry:
 
     Source: FORMAT sections 2 and 6.
     """
-    fields = Fields(node, _ENTRY_KEYS, "a binding", SPLIT_KEY)
+    fields = Fields(node, ENTRY)
     entry = Entry(
         fields=fields,
         handle=handle,
         name=fields.text("name"),
-        buffer=fields.choice("buffer", _ACCESS),
+        buffer=fields.choice("buffer", ACCESS),
         arg=fields.text("arg"),
         scratch=fields.text("scratch"),
         element_type=read_element_type(fields),
@@ -124,7 +121,7 @@ def read_length(fields: Fields) -> int | str | None:
     """
     node = fields.get("length")
     value = node.value if node else None
-    if isinstance(value, str) and value.startswith("$") and name_fault(value[1:]) is None:
+    if isinstance(value, str) and VALUE.fullmatch(value):
         return value
     if isinstance(value, int) and not isinstance(value, bool) and value > 0:
         return value

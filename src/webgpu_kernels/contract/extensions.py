@@ -6,20 +6,15 @@ unknown as any other. docs/format.md, section "Extensions", says what each of th
 
 from __future__ import annotations
 
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
 from webgpu_kernels.contract.dtypes import LOGICAL_DTYPES, NIBBLE_DTYPES
 from webgpu_kernels.contract.words import alternatives
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from webgpu_kernels.contract.cursor import Node
 
 EXTENSIONS: Final = ("valueRange", "int4", "split")
-RANGE_KEY: Final[Mapping[str, str]] = MappingProxyType({"range": "valueRange"})
-SPLIT_KEY: Final[Mapping[str, str]] = MappingProxyType({"split": "split"})
 SPLIT_WINDOW: Final = "SPLIT_WINDOW_BYTES"
 """The constant of expressions and templates that says how many bytes one window of a split tensor covers."""
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from webgpu_kernels.contract.cursor import MAX_DEFECTS, show
 from webgpu_kernels.contract.fields import Fields
+from webgpu_kernels.contract.vocabulary import ANY_VARIANT, FAMILY
 from webgpu_kernels.contract.words import alternatives, name_fault
 
 if TYPE_CHECKING:
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
 MAX_VARIANTS: Final = 4096
 MAX_VALUES: Final = 200_000
 MAX_TEXT: Final = 4 * 2**20
-_FAMILY_KEYS: Final = ("cases", "axes", "exclude", "variants", "description")
 _PLACEHOLDER: Final = re.compile(r"\{([A-Za-z_][A-Za-z0-9_]*)\}")
 
 Record = dict[str, object]
@@ -95,7 +95,7 @@ def expand_variants(node: Node) -> list[Node]:
     nodes: list[Node] = []
     budget = _Budget()
     for entry in node.entries("variants", least=1):
-        if isinstance(entry.value, dict) and ("cases" in entry.value or "axes" in entry.value):
+        if ANY_VARIANT.takes(entry.value):
             nodes += _expand(entry, budget)
         else:
             budget.variants -= 1
@@ -111,9 +111,9 @@ def expand_variants(node: Node) -> list[Node]:
 
 
 def _expand(node: Node, budget: _Budget) -> list[Node]:
-    fields = Fields(node, _FAMILY_KEYS, "a variant family")
+    fields = Fields(node, FAMILY)
     fields.text("description")
-    templates = fields.need("variants", "give the templates to expand")
+    templates = fields.get("variants")
     cases = _axis_cases(fields, budget) if "axes" in fields else _plain_cases(fields)
     if not cases and not budget.spent:
         node.fail("expands to nothing: give a case that is not excluded")
@@ -123,7 +123,7 @@ def _expand(node: Node, budget: _Budget) -> list[Node]:
     for case in () if budget.spent else cases:
         filling = _Filling(record=case.record, budget=budget)
         for template in entries:
-            if isinstance(template.value, dict) and ("cases" in template.value or "axes" in template.value):
+            if ANY_VARIANT.takes(template.value):
                 template.fail("is a family inside a family: list all cases in one")
             else:
                 expanded.append(template.replaced(_fill(template, filling), f" (in the case {case.label})"))

@@ -7,14 +7,17 @@ from typing import TYPE_CHECKING, Final, TypeVar
 
 from webgpu_kernels.contract.cursor import show
 from webgpu_kernels.contract.extensions import undeclared
+from webgpu_kernels.contract.kinds import Anything, Flag, Key, Table, Whole
 from webgpu_kernels.contract.words import alternatives
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from webgpu_kernels.contract.cursor import Node
+    from webgpu_kernels.contract.kinds import Form, Kind
 
 _Choice = TypeVar("_Choice", bound=str)
+_ANYTHING: Final = Anything()
 
 # Keys of older manifests, and what stands in their place today.
 RENAMED: Final[Mapping[str, str]] = MappingProxyType(
@@ -39,37 +42,72 @@ RENAMED: Final[Mapping[str, str]] = MappingProxyType(
 
 
 class Fields:
-    """The members of one object.
+    """The members of one object; what its table alone can tell to be wrong is reported at once.
 
     Args:
         node: the object.
-        known: the keys that it may have.
-        what: what the object is, for messages, such as ``a pass``.
-        extended: further keys, each with the extension that has it.
+        table: the keys that it may have; of names alone no more is known.
+        what: what the object is, where these are names alone.
+
+    Attributes:
+        form: which of the table's forms the object has, or None.
+        good: whether it is an object at all.
     """
 
-    __slots__ = ("_extended", "_members", "good", "node", "what")
+    __slots__ = ("_members", "form", "good", "node", "table")
 
-    def __init__(
-        self, node: Node, known: Sequence[str], what: str, extended: Mapping[str, str] = MappingProxyType({})
-    ) -> None:
-        declared = [key for key, extension in extended.items() if extension in node.report.extensions]
-        known = (*known, *declared) if declared else known
-        self._extended = extended
+    def __init__(self, node: Node, table: Table | Sequence[str], what: str = "") -> None:
+        if not isinstance(table, Table):
+            table = Table(what, *(Key(name, _ANYTHING, "") for name in table))
         self.node = node
-        self.what = what
+        self.table = table
+        self.form: Form | None = None
         self.good = isinstance(node.value, dict)
         self._members: dict[str, object] = node.value if isinstance(node.value, dict) else {}
         if not self.good:
-            node.fail_kind(f"an object with the keys {', '.join(known)}")
-        for key in self._members:
-            if key not in known:
-                self._refuse(key, known)
+            node.fail_kind(f"an object with the keys {', '.join(self._known())}")
+            return
+        if not table.open:
+            self._check_keys()
+        for key in table.required:
+            if key.name not in self._members:
+                self._miss(key.name, key.missing)
+        for name, why in table.never.items():
+            if name in self._members and self._is_known(table.keys[name]):
+                node.at(name, self._members[name]).fail(why)
+        if table.forms:
+            self._find_form(table.forms)
 
-    def _refuse(self, key: str, known: Sequence[str]) -> None:
-        hint = undeclared(self._extended[key]) if key in self._extended else RENAMED.get(key)
-        hint = hint or alternatives(key, known, what=f"keys of {self.what}")
-        self.node.at(key, None).fail(f"is not a key of {self.what}: {hint}")
+    def _known(self) -> Sequence[str]:
+        return tuple(key.name for key in self.table.keys.values() if self._is_known(key))
+
+    def _is_known(self, key: Key) -> bool:
+        return key.extension is None or key.extension in self.node.report.extensions
+
+    def _check_keys(self) -> None:
+        keys = self.table.keys
+        for name in self._members:
+            key = keys.get(name)
+            if key is None or (key.extension is not None and not self._is_known(key)):
+                self._refuse(name, key)
+
+    def _refuse(self, name: str, key: Key | None) -> None:
+        hint = undeclared(key.extension) if key and key.extension else RENAMED.get(name)
+        hint = hint or alternatives(name, self._known(), what=f"keys of {self.table.what}")
+        self.node.at(name, None).fail(f"is not a key of {self.table.what}: {hint}")
+
+    def _miss(self, key: str, why: str | None) -> None:
+        self.node.at(key, None).fail(f"is missing: {why}")
+
+    def _find_form(self, forms: Sequence[Form]) -> None:
+        used = [form for form in forms if any(key in self._members for key in form.keys)]
+        if len(used) == 1:
+            self.form = used[0]
+            for key in self.form.needed:
+                self.need(key, "give an expression or an integer")
+            return
+        listed = [f"{{{', '.join(form.keys)}}}" for form in forms]
+        self.node.fail(f"must be one of {', '.join(listed[:-1])} and {listed[-1]}")
 
     def __contains__(self, key: str) -> bool:
         """Return whether the object has the key."""
@@ -80,17 +118,17 @@ class Fields:
         return self.node.at(key, self._members[key]) if key in self._members else None
 
     def need(self, key: str, why: str) -> Node | None:
-        """Return the member's node; report it where the object lacks it.
+        """Return the node of a member that this object must have, though not every one of its table.
 
         Args:
             key: the member.
             why: what to give, for the message.
 
         Returns:
-            The node, or None.
+            The node, or None where the object lacks it, which is then reported.
         """
         if self.good and key not in self._members:
-            self.node.at(key, None).fail(f"is missing: {why}")
+            self._miss(key, why)
         return self.get(key)
 
     def text(self, key: str) -> str | None:
@@ -98,17 +136,28 @@ class Fields:
         node = self.get(key)
         return node.string() if node else None
 
-    def flag(self, key: str, *, default: bool) -> bool:
-        """Return a member that is true or false."""
+    def flag(self, key: str, *, default: bool | None = None) -> bool:
+        """Return a member that is true or false; where it is absent ``default``, or what the table has for it."""
         node = self.get(key)
-        if node is None or isinstance(node.value, bool):
-            return default if node is None else bool(node.value)
-        node.fail_kind("true or false")
+        if node is not None and isinstance(node.value, bool):
+            return node.value
+        if node is not None:
+            node.fail_kind("true or false")
+        if default is None:
+            kind = self._kind(key)
+            default = isinstance(kind, Flag) and bool(kind.default)
         return default
 
-    def integer(self, key: str, *, least: int, default: int) -> int:
-        """Return an integer member that is at least ``least``."""
-        node = self.get(key)
+    def _kind(self, key: str) -> Kind | None:
+        return self.table.keys[key].kind if key in self.table.keys else None
+
+    def integer(self, key: str, *, least: int | None = None, default: int | None = None) -> int:
+        """Return an integer member: at least ``least``, absent ``default``, or what the table says of both."""
+        kind = self._kind(key)
+        if isinstance(kind, Whole):
+            least = kind.least if least is None else least
+            default = kind.default if default is None else default
+        node, least, default = self.get(key), least or 0, default or 0
         if node is None:
             return default
         if isinstance(node.value, int) and not isinstance(node.value, bool) and node.value >= least:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from webgpu_kernels.contract.cursor import show
 from webgpu_kernels.contract.extensions import SPLIT_WINDOW, undeclared
+from webgpu_kernels.contract.kinds import Formula
 from webgpu_kernels.contract.words import CONSTANTS, NAMESPACES, alternatives, closest
 from webgpu_kernels.errors import LanguageError
 from webgpu_kernels.language import FUNCTIONS, compile_value
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Mapping
 
     from webgpu_kernels.contract.cursor import Node
+    from webgpu_kernels.contract.fields import Fields
     from webgpu_kernels.language import Expression
 
 ONE: Final = compile_value(1)
@@ -179,6 +181,28 @@ def number_or_text(node: Node, names: Names, *, least: int | None = None) -> Exp
         return formula(node, names)
     node.fail_kind("an expression or an integer" + ("" if least is None else f" of at least {least}"))
     return ONE
+
+
+def formula_of(fields: Fields, key: str, names: Names) -> Expression | None:
+    """Compile a member that stands for a number; its bounds are those of the table.
+
+    Args:
+        fields: the object.
+        key: a key of the kind ``Formula``.
+        names: what it may use.
+
+    Returns:
+        The compiled formula, or None where it is absent.
+
+    Source: FORMAT section 2 (``dispatch``, ``rank``, ``count``).
+    """
+    node, kind = fields.get(key), fields.table.keys[key].kind
+    assert isinstance(kind, Formula)
+    if node is None:
+        return None
+    if kind.most is not None and isinstance(node.value, int) and node.value > kind.most:
+        node.fail(f"must be at most {kind.most:,}")
+    return number_or_text(node, names, least=kind.least)
 
 
 def shape_formula(node: Node, names: Names) -> Expression:

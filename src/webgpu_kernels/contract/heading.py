@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from webgpu_kernels.contract.words import DOMAIN, name_fault
 
 if TYPE_CHECKING:
     from webgpu_kernels.contract.fields import Fields
-
-CONFORMANCE: Final = ("internal-lowering", "legacy-default-domain")
 
 
 def read_domain(fields: Fields) -> str:
@@ -42,7 +40,7 @@ def read_name(fields: Fields) -> str:
 
     Source: FORMAT section 2.
     """
-    node = fields.need("name", "name the operator")
+    node = fields.get("name")
     text = node.string() if node else None
     if node is not None and text is not None and (fault := name_fault(text)):
         node.fail(fault)
@@ -60,4 +58,4 @@ def read_since(fields: Fields) -> int | None:
 
     Source: FORMAT section 2.
     """
-    return fields.integer("sinceVersion", least=1, default=1) if "sinceVersion" in fields else None
+    return fields.integer("sinceVersion") if "sinceVersion" in fields else None

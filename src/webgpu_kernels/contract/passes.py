@@ -9,8 +9,19 @@ from webgpu_kernels.contract.bindings import read_bindings
 from webgpu_kernels.contract.derive import derived_at, read_derive
 from webgpu_kernels.contract.fields import Fields
 from webgpu_kernels.contract.files import path_fault, suffix_fault
-from webgpu_kernels.contract.formulas import ONE, number_or_text
+from webgpu_kernels.contract.formulas import ONE, formula_of
 from webgpu_kernels.contract.model import Dispatch, Pass, RepeatGroup, ViewAlias
+from webgpu_kernels.contract.vocabulary import (
+    ALIAS,
+    DISPATCH,
+    GROUP,
+    PASS,
+    PORTABLE,
+    REPEAT,
+    REPEAT_RESERVED,
+    STEP,
+    WIDTHS,
+)
 from webgpu_kernels.contract.words import PASS_ID, alternatives, name_fault
 from webgpu_kernels.errors import LanguageError
 
@@ -20,36 +31,18 @@ if TYPE_CHECKING:
     from webgpu_kernels.contract.bindings import Place
     from webgpu_kernels.contract.cursor import Node
     from webgpu_kernels.contract.formulas import Names
+    from webgpu_kernels.contract.kinds import Table
     from webgpu_kernels.contract.model import Binding, Derived, DispatchForm, Port
     from webgpu_kernels.language import Expression
 
 MAX_PASSES: Final = 131_072
-MAX_ROUNDS: Final = 65_535
-PASS_KEYS: Final = (
-    "id",
-    "name",
-    "shader",
-    "derive",
-    "bindings",
-    "dispatch",
-    "profile",
-    "subgroupCollectivesWidth",
-    "submitAfter",
-    "viewAlias",
-)
-_GROUP_KEYS: Final = ("id", "repeat", "passes")
-_FORMS: Final[Mapping[DispatchForm, tuple[str, ...]]] = {
-    "grid": ("x", "y", "z"),
-    "threads": ("threads", "workgroupSize"),
-    "workgroups": ("workgroups",),
-}
-_WIDTHS: Final = (4, 8, 16, 32, 64, 128)
 
 
 class PassForm(NamedTuple):
-    """How a dialect writes a pass: its keys, and what reads it, given its id and the place that it stands in."""
+    """How a dialect writes a pass and a repeat group: their tables, and what reads a pass, given its id and place."""
 
-    keys: tuple[str, ...]
+    table: Table
+    group: Table
     read: Callable[[str, Fields, Place], Pass]
 
 
@@ -66,14 +59,14 @@ def read_steps(node: Node, place: Place, form: PassForm | None = None) -> tuple[
 
     Source: FORMAT section 2 (``passes``).
     """
-    return _read_steps(node, place, form or PassForm(keys=PASS_KEYS, read=_read_pass), ())
+    return _read_steps(node, place, form or PassForm(table=PASS, group=GROUP, read=_read_pass), ())
 
 
 def _read_steps(node: Node, place: Place, form: PassForm, indices: tuple[str, ...]) -> tuple[Pass | RepeatGroup, ...]:
     steps: dict[str, Pass | RepeatGroup] = {}
     for number, entry in enumerate(node.entries("passes", least=1)):
-        is_group = isinstance(entry.value, dict) and "repeat" in entry.value
-        fields = Fields(entry, _GROUP_KEYS if is_group else form.keys, "a repeat group" if is_group else "a pass")
+        is_group = STEP.takes(entry.value)
+        fields = Fields(entry, form.group if is_group else form.table)
         id_ = _read_id(fields, f"pass_{number}")
         if id_ in steps:
             entry.at("id", None).fail(f"is taken: another pass here is called {id_!r}")
@@ -91,23 +84,16 @@ def _read_id(fields: Fields, default: str) -> str:
 
 
 def _read_group(id_: str, fields: Fields, place: Place, form: PassForm, indices: tuple[str, ...]) -> RepeatGroup:
-    repeat, passes = fields.get("repeat"), fields.need("passes", "give the passes to repeat")
+    repeat, passes = fields.get("repeat"), fields.get("passes")
     assert repeat is not None
-    inner = Fields(repeat, ("count", "index"), "'repeat'")
-    count = inner.need("count", "give how many times the passes run")
+    inner = Fields(repeat, REPEAT)
     index = _read_index(inner, indices)
     return RepeatGroup(
         id=id_,
-        count=_read_count(count, place.names) if count else ONE,
+        count=formula_of(inner, "count", place.names) or ONE,
         index=index,
         passes=_read_steps(passes, place, form, (*indices, index)) if passes else (),
     )
-
-
-def _read_count(node: Node, names: Names) -> Expression:
-    if isinstance(node.value, int) and node.value > MAX_ROUNDS:
-        node.fail(f"must be at most {MAX_ROUNDS:,}")
-    return number_or_text(node, names, least=0)
 
 
 def _read_index(fields: Fields, outer: tuple[str, ...]) -> str:
@@ -116,7 +102,7 @@ def _read_index(fields: Fields, outer: tuple[str, ...]) -> str:
         return "index"
     if fault := name_fault(name):
         node.fail(fault)
-    elif name in {"count", "index_count"}:
+    elif name in REPEAT_RESERVED:
         node.fail("would hide repeat.count: choose another name")
     elif name in outer:
         node.fail(f"is the index of an outer group: repeat.{name} could mean either")
@@ -129,9 +115,9 @@ def _read_pass(id_: str, fields: Fields, place: Place) -> Pass:
     names = place.names.inner(derived_at(formulas))
     derive = read_derive(formulas, names)
     inner = replace(place, node=node, names=names)
-    bindings = fields.need("bindings", "list what the shader reads and writes")
+    bindings = fields.get("bindings")
     read = read_bindings(bindings, inner) if bindings else ()
-    dispatch = fields.need("dispatch", "give {x, y, z}, {threads, workgroupSize} or {workgroups}")
+    dispatch = fields.get("dispatch")
     return compose_pass(
         id_,
         fields,
@@ -175,14 +161,14 @@ def compose_pass(  # noqa: D417 - the keywords are the pass's own
         dispatch=dispatch,
         profile=profile.value if profile else None,
         subgroup_collectives_width=_read_width(fields.get("subgroupCollectivesWidth")),
-        submit_after=fields.flag("submitAfter", default=False),
+        submit_after=fields.flag("submitAfter"),
         view_aliases=tuple(_read_aliases(aliases, bindings, place)) if aliases else (),
     )
 
 
 def read_shader(fields: Fields) -> str:
     """Read ``shader``, the template's file name; it is reported and empty where it is missing."""
-    node = fields.need("shader", "name the template file")
+    node = fields.get("shader")
     name = node.string() if node else None
     if node is None or name is None:
         return ""
@@ -203,22 +189,11 @@ def read_dispatch(node: Node, names: Names) -> Dispatch:
 
     Source: FORMAT section 8.
     """
-    keys = tuple(key for form in _FORMS.values() for key in form)
-    fields = Fields(node, keys, "'dispatch'")
-    forms: list[DispatchForm] = [form for form, own in _FORMS.items() if any(key in fields for key in own)]
-    if len(forms) != 1:
-        if fields.good:
-            node.fail("must be one of {x, y, z}, {threads, workgroupSize} and {workgroups}")
+    fields = Fields(node, DISPATCH)
+    if fields.form is None:
         return compose_dispatch("grid", {})
-    form = forms[0]
-    needed = ("x",) if form == "grid" else _FORMS[form]
-    for key in needed:
-        fields.need(key, "give an expression or an integer")
-    given = {key: fields.get(key) for key in _FORMS[form]}
-    least = {"workgroupSize": 1}
-    return compose_dispatch(
-        form, {key: number_or_text(part, names, least=least.get(key, 0)) for key, part in given.items() if part}
-    )
+    parts = {key: formula_of(fields, key, names) for key in fields.form.keys}
+    return compose_dispatch(fields.form.name, {key: part for key, part in parts.items() if part})
 
 
 def compose_dispatch(form: DispatchForm, parts: Mapping[str, Expression]) -> Dispatch:
@@ -247,9 +222,9 @@ def compose_dispatch(form: DispatchForm, parts: Mapping[str, Expression]) -> Dis
 def _read_width(node: Node | None) -> int | Literal["portable"] | None:
     if node is None:
         return None
-    if node.value == "portable":
+    if node.value == PORTABLE:
         return "portable"
-    if node.value in _WIDTHS and isinstance(node.value, int):
+    if node.value in WIDTHS and isinstance(node.value, int):
         return node.value
     node.fail_kind("'portable' or a power of two from 4 to 128")
     return None
@@ -257,7 +232,7 @@ def _read_width(node: Node | None) -> int | Literal["portable"] | None:
 
 def _read_aliases(node: Node, bindings: tuple[Binding, ...], place: Place) -> Iterable[ViewAlias]:
     for entry in node.entries("pairs {input, output}", least=1):
-        fields = Fields(entry, ("input", "output"), "a view alias")
+        fields = Fields(entry, ALIAS)
         source = _aliased(fields, "input", place.contract.inputs, bindings)
         target = _aliased(fields, "output", place.contract.outputs, bindings)
         if source and target:
@@ -266,7 +241,7 @@ def _read_aliases(node: Node, bindings: tuple[Binding, ...], place: Place) -> It
 
 def _aliased(fields: Fields, key: str, ports: Mapping[str, Port], bindings: tuple[Binding, ...]) -> str | None:
     """Return the port that one side of a view alias means: by the name the shader has for it, or by its own."""
-    node = fields.need(key, f"name an {key} that the pass binds")
+    node = fields.get(key)
     name = node.string() if node else None
     if node is None or name is None:
         return None

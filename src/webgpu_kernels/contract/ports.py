@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Final, get_args
+from typing import TYPE_CHECKING
 
 from webgpu_kernels.contract.dtypes import PACKABLE_DTYPES, storages_of
-from webgpu_kernels.contract.extensions import RANGE_KEY, dtype_hint, known_dtypes
+from webgpu_kernels.contract.extensions import dtype_hint, known_dtypes
 from webgpu_kernels.contract.fields import Fields
-from webgpu_kernels.contract.formulas import number_or_text, shape_formula
-from webgpu_kernels.contract.model import ArgKind, Port, ScalarArg
+from webgpu_kernels.contract.formulas import formula_of, shape_formula
+from webgpu_kernels.contract.model import Port, ScalarArg
 from webgpu_kernels.contract.ranges import check_ranged, read_range
+from webgpu_kernels.contract.vocabulary import ARG_KINDS, INPUT, LAYOUTS, NARROWINGS, OUTPUT, SCALAR
 from webgpu_kernels.contract.words import RESERVED, name_fault, wgsl_fault
 
 if TYPE_CHECKING:
@@ -18,20 +19,8 @@ if TYPE_CHECKING:
 
     from webgpu_kernels.contract.cursor import Node
     from webgpu_kernels.contract.formulas import Names
-
-_PORT_KEYS: Final = (
-    "description",
-    "onnx",
-    "dtype",
-    "rank",
-    "optional",
-    "layout",
-    "shape",
-    "storage",
-    "narrowing",
-)
-SCALAR_KEYS: Final = ("kind", "description", "onnx", "required", "oneOf")
-_ARG_KINDS: Final[tuple[ArgKind, ...]] = get_args(ArgKind)
+    from webgpu_kernels.contract.kinds import Table
+    from webgpu_kernels.contract.model import ArgKind
 
 TypeConstraints = MappingProxyType[str, tuple[str, ...]]
 
@@ -86,10 +75,8 @@ def read_inputs(node: Node | None, types: TypeConstraints, names: Names) -> Mapp
 
     Source: FORMAT section 2.
     """
-    ports = _read_ports(node, types, names)
+    ports = _read_ports(node, INPUT, types, names)
     for fields, port in ports:
-        if shape := fields.get("shape"):
-            shape.fail("is for outputs: the call gives an input's shape, check it in 'derive' or 'when'")
         _check_narrowing(fields, port, types)
     return MappingProxyType({port.name: port for _, port in ports})
 
@@ -110,12 +97,8 @@ def read_outputs(
 
     Source: FORMAT section 2.
     """
-    ports = _read_ports(node, types, names)
+    ports = _read_ports(node, OUTPUT, types, names)
     for fields, port in ports:
-        if layout := fields.get("layout"):
-            layout.fail("is for inputs: leave it out")
-        if port.value_range is not None:
-            fields.node.at("range", None).fail("is for inputs: leave it out")
         if port.name in inputs:
             _check_in_out(fields.node, inputs[port.name], port)
     if node is not None and node.value == {}:
@@ -123,7 +106,7 @@ def read_outputs(
     return MappingProxyType({port.name: port for _, port in ports})
 
 
-def _read_ports(node: Node | None, types: TypeConstraints, names: Names) -> list[tuple[Fields, Port]]:
+def _read_ports(node: Node | None, table: Table, types: TypeConstraints, names: Names) -> list[tuple[Fields, Port]]:
     if node is None:
         return []
     if isinstance(node.value, list):
@@ -133,23 +116,23 @@ def _read_ports(node: Node | None, types: TypeConstraints, names: Names) -> list
     for name, entry in node.members("ports, name to port"):
         if fault := wgsl_fault(name):
             entry.fail(fault)
-        fields = Fields(entry, _PORT_KEYS, "a port", RANGE_KEY)
+        fields = Fields(entry, table)
         read.append((fields, _read_port(name, fields, types, names)))
     return read
 
 
 def _read_port(name: str, fields: Fields, types: TypeConstraints, names: Names) -> Port:
-    rank, shape = fields.get("rank"), fields.get("shape")
+    shape = fields.get("shape")
     port = Port(
         name=name,
         semantic=name,
         dtype=read_port_dtype(fields, types),
-        rank=number_or_text(rank, names, least=0) if rank else None,
-        optional=fields.flag("optional", default=False),
-        layout=fields.choice("layout", ("packed",)),
+        rank=formula_of(fields, "rank", names),
+        optional=fields.flag("optional"),
+        layout=fields.choice("layout", LAYOUTS),
         shape=shape_formula(shape, names) if shape else None,
         storage=fields.choice("storage", known_dtypes(fields.node)),
-        narrowing=fields.choice("narrowing", ("checked", "saturating")),
+        narrowing=fields.choice("narrowing", NARROWINGS),
         description=fields.text("description"),
         onnx=fields.text("onnx"),
         value_range=read_range(fields.get("range"), names),
@@ -249,7 +232,7 @@ def read_args(node: Node | None, ports: Collection[str]) -> Mapping[str, ScalarA
             entry.fail(fault)
         if name in ports:
             entry.fail("is the name of a tensor too: a call could not tell them apart")
-        args[name] = read_scalar(name, Fields(entry, SCALAR_KEYS, "a scalar argument"))
+        args[name] = read_scalar(name, Fields(entry, SCALAR))
     return MappingProxyType(args)
 
 
@@ -273,7 +256,7 @@ def read_scalar(name: str, fields: Fields) -> ScalarArg:
     return ScalarArg(
         name=name,
         kind=kind,
-        required=fields.flag("required", default=True),
+        required=fields.flag("required"),
         one_of=tuple(choice for choice in choices if choice is not None) if one_of else None,
         description=fields.text("description"),
         onnx=fields.text("onnx"),
@@ -281,8 +264,8 @@ def read_scalar(name: str, fields: Fields) -> ScalarArg:
 
 
 def _read_kind(fields: Fields) -> ArgKind:
-    node = fields.need("kind", f"give {', '.join(_ARG_KINDS)}")
+    node = fields.get("kind")
     if node is not None and node.value == "tensor":
         node.fail("'tensor' is the older dialect, spec 1.0: declare tensors in 'inputs' and 'outputs'")
         return "u32"
-    return fields.choice("kind", _ARG_KINDS) or "u32"
+    return fields.choice("kind", ARG_KINDS) or "u32"

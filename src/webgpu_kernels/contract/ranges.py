@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from webgpu_kernels.contract.extensions import RANGE_KEY
 from webgpu_kernels.contract.fields import Fields
-from webgpu_kernels.contract.formulas import ONE, number_or_text
+from webgpu_kernels.contract.formulas import ONE, formula_of
 from webgpu_kernels.contract.model import PortRange
+from webgpu_kernels.contract.vocabulary import RANGE
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from webgpu_kernels.contract.cursor import Node
     from webgpu_kernels.contract.formulas import Names
 
-_RANGE_KEYS: Final = ("min", "max", "what")
 _INTEGERS: Final = frozenset({"int8", "int16", "int32", "int64", "uint8", "uint32"})
 
 
@@ -31,14 +30,12 @@ def read_range(node: Node | None, names: Names) -> PortRange | None:
 
     Source: docs/format.md, "Extensions".
     """
-    if node is None or node.report.extensions.isdisjoint(RANGE_KEY.values()):
+    if node is None or "valueRange" not in node.report.extensions:
         return None
-    fields = Fields(node, _RANGE_KEYS, "'range'")
-    least = fields.need("min", "give the least value, an expression or an integer")
-    most = fields.need("max", "give the greatest value, an expression or an integer")
+    fields = Fields(node, RANGE)
     return PortRange(
-        least=number_or_text(least, names) if least else ONE,
-        most=number_or_text(most, names) if most else ONE,
+        least=formula_of(fields, "min", names) or ONE,
+        most=formula_of(fields, "max", names) or ONE,
         what=fields.text("what"),
     )
 
@@ -53,5 +50,5 @@ def check_ranged(fields: Fields, dtypes: Collection[str]) -> None:
     Source: docs/format.md, "Extensions".
     """
     node = fields.get("range")
-    if node is not None and RANGE_KEY["range"] in node.report.extensions and not _INTEGERS.issuperset(dtypes):
+    if node is not None and "valueRange" in node.report.extensions and not _INTEGERS.issuperset(dtypes):
         node.fail(f"is for integers of whole bytes, this port is {' or '.join(dtypes)}")

@@ -20,7 +20,7 @@ Where the format leaves a point open, the reader decides, mostly to accept:
 from __future__ import annotations
 
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from webgpu_kernels.contract.attributes import read_attributes, read_tunables
 from webgpu_kernels.contract.bindings import Contract, fail_arg
@@ -32,42 +32,20 @@ from webgpu_kernels.contract.extensions import SPLIT_WINDOW, read_extensions
 from webgpu_kernels.contract.families import expand_variants
 from webgpu_kernels.contract.fields import Fields
 from webgpu_kernels.contract.formulas import Names, clauses
-from webgpu_kernels.contract.heading import CONFORMANCE, read_domain, read_name, read_since
+from webgpu_kernels.contract.heading import read_domain, read_name, read_since
 from webgpu_kernels.contract.json_text import load_json
 from webgpu_kernels.contract.model import Manifest
 from webgpu_kernels.contract.older import is_older
 from webgpu_kernels.contract.ports import read_args, read_inputs, read_outputs, read_type_constraints
 from webgpu_kernels.contract.requirements import read_requires
 from webgpu_kernels.contract.variants import Outer, read_variants
+from webgpu_kernels.contract.vocabulary import CONFORMANCE, MANIFEST
 from webgpu_kernels.contract.words import alternatives
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
     from webgpu_kernels.contract.older import Dialect
-
-MANIFEST_KEYS: Final = (
-    "$schema",
-    "domain",
-    "name",
-    "description",
-    "conformance",
-    "sinceVersion",
-    "inputs",
-    "outputs",
-    "args",
-    "attributes",
-    "attributeConstraints",
-    "typeConstraints",
-    "tunables",
-    "derive",
-    "when",
-    "requires",
-    "bindings",
-    "variants",
-    "onnx",
-    "extensions",
-)
 
 
 def parse_manifest(text: str | bytes, *, where: str = "", dialect: Dialect | None = None) -> Manifest:
@@ -109,7 +87,7 @@ def read_manifest(data: object, *, where: str = "", dialect: Dialect | None = No
     try:
         root = Node(checked(Node(data, report)), report)
         older = is_older(root.value) if dialect is None else dialect == "1.0"
-        manifest = _read_older(root) if older else _read(Fields(root, MANIFEST_KEYS, "a manifest"))
+        manifest = _read_older(root) if older else _read(Fields(root, MANIFEST))
     except ReadingStopped:
         report.raise_any(data, where)
         raise
@@ -133,10 +111,10 @@ def _read(fields: Fields) -> Manifest:
     names = Names(frozenset(types), derived_at(formulas), constants=constants)
     derive = read_derive(formulas, names)
     inputs = read_inputs(fields.get("inputs"), types, names)
-    outputs = read_outputs(fields.need("outputs", "declare what the kernel computes"), types, names, inputs)
+    outputs = read_outputs(fields.get("outputs"), types, names, inputs)
     args = read_args(fields.get("args"), {*inputs, *outputs})
     requires = read_requires(fields.get("requires"))
-    variants = fields.need("variants", "give at least one implementation")
+    variants = fields.get("variants")
     nodes = expand_variants(variants) if variants else []
     handles = _read_handles(fields.get("bindings"))
     ports = MappingProxyType({**inputs, **outputs})

@@ -4,18 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from webgpu_kernels.contract.fields import Fields
+from webgpu_kernels.contract.vocabulary import COMPONENT_TYPES, MATRIX_CONFIG, REQUIRES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from webgpu_kernels.contract.cursor import Node
-
-_REQUIRES_KEYS: Final = ("features", "limits", "subgroupMinSize", "subgroupMatrixConfigs")
-_CONFIG_KEYS: Final = ("componentType", "resultComponentType", "M", "N", "K")
-_COMPONENT_TYPES: Final = ("f32", "f16", "u32", "i32", "u8", "i8")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,14 +77,14 @@ def read_requires(node: Node | None) -> Requires:
     """
     if node is None:
         return Requires()
-    fields = Fields(node, _REQUIRES_KEYS, "'requires'")
+    fields = Fields(node, REQUIRES)
     configs = fields.get("subgroupMatrixConfigs")
     return Requires(
         features=read_features(fields.get("features")),
         limits=read_limits(fields.get("limits")),
-        subgroup_min_size=fields.integer("subgroupMinSize", least=1, default=0),
+        subgroup_min_size=fields.integer("subgroupMinSize"),
         subgroup_matrix_configs=tuple(
-            _read_config(Fields(entry, _CONFIG_KEYS, "a subgroup matrix config"))
+            _read_config(Fields(entry, MATRIX_CONFIG))
             for entry in (configs.entries("subgroup matrix configs", least=1) if configs else ())
         ),
     )
@@ -118,15 +115,12 @@ def read_limits(node: Node | None) -> Mapping[str, int]:
 
 
 def _read_config(fields: Fields) -> SubgroupMatrixConfig:
-    fields.need("componentType", f"give {', '.join(_COMPONENT_TYPES)}")
-    for key in ("M", "N", "K"):
-        fields.need(key, "give a number of elements")
     return SubgroupMatrixConfig(
-        component_type=fields.choice("componentType", _COMPONENT_TYPES) or "f32",
-        result_component_type=fields.choice("resultComponentType", _COMPONENT_TYPES),
-        m=fields.integer("M", least=1, default=1),
-        n=fields.integer("N", least=1, default=1),
-        k=fields.integer("K", least=1, default=1),
+        component_type=fields.choice("componentType", COMPONENT_TYPES) or "f32",
+        result_component_type=fields.choice("resultComponentType", COMPONENT_TYPES),
+        m=fields.integer("M"),
+        n=fields.integer("N"),
+        k=fields.integer("K"),
     )
 
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 import re
-from typing import TYPE_CHECKING, Final, get_args
+from typing import TYPE_CHECKING, Final
 
 from webgpu_kernels.contract.attributes import float32
 from webgpu_kernels.contract.cursor import describe
 from webgpu_kernels.contract.fields import Fields
 from webgpu_kernels.contract.formulas import formula
-from webgpu_kernels.contract.model import FieldType, Struct, StructField
+from webgpu_kernels.contract.model import Struct, StructField
+from webgpu_kernels.contract.vocabulary import FIELD, FIELD_TYPES
 from webgpu_kernels.contract.words import wgsl_fault
 
 if TYPE_CHECKING:
@@ -18,10 +19,9 @@ if TYPE_CHECKING:
 
     from webgpu_kernels.contract.cursor import Node
     from webgpu_kernels.contract.formulas import Names
+    from webgpu_kernels.contract.model import FieldType
     from webgpu_kernels.language import Expression
 
-_FIELD_KEYS: Final = ("name", "type", "value", "required", "internal", "default")
-_FIELD_TYPES: Final[tuple[FieldType, ...]] = get_args(FieldType)
 _PADDING: Final = re.compile(r"_pad\d+")
 _RANGES: Final = {"u32": (0, 2**32 - 1), "i32": (-(2**31), 2**31 - 1)}
 
@@ -45,7 +45,7 @@ def read_struct(node: Node, name: str | None, names: Names, args: Collection[str
         return Struct(name=name or "Params", fields=())
     fields: dict[str, StructField] = {}
     for entry in node.entries("fields", least=1):
-        field = _read_field(Fields(entry, _FIELD_KEYS, "a struct field"), names, args)
+        field = _read_field(Fields(entry, FIELD), names, args)
         if field.name in fields:
             entry.at("name", None).fail(f"is taken: the struct has another field {field.name!r}")
         fields[field.name] = field
@@ -54,14 +54,13 @@ def read_struct(node: Node, name: str | None, names: Names, args: Collection[str
 
 def _read_field(fields: Fields, names: Names, args: Collection[str]) -> StructField:
     name = _field_name(fields)
-    fields.need("type", f"give {', '.join(_FIELD_TYPES)}")
-    type_ = fields.choice("type", _FIELD_TYPES) or "u32"
+    type_ = fields.choice("type", FIELD_TYPES) or "u32"
     field = StructField(
         name=name,
         type=type_,
         value=_field_value(fields, names),
-        required=fields.flag("required", default=True),
-        internal=fields.flag("internal", default=False),
+        required=fields.flag("required"),
+        internal=fields.flag("internal"),
         default=_field_default(fields, type_),
     )
     if fields.good and field.required and name not in args and "value" not in fields and "default" not in fields:
@@ -70,7 +69,7 @@ def _read_field(fields: Fields, names: Names, args: Collection[str]) -> StructFi
 
 
 def _field_name(fields: Fields) -> str:
-    node = fields.need("name", "name the field")
+    node = fields.get("name")
     name = node.string() if node else None
     if node is None or name is None:
         return ""

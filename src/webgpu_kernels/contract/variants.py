@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from webgpu_kernels.contract.attributes import read_tunables
 from webgpu_kernels.contract.bindings import Contract, Place
 from webgpu_kernels.contract.derive import derived_at, read_derive
-from webgpu_kernels.contract.dtypes import LOGICAL_DTYPES
 from webgpu_kernels.contract.fields import Fields
 from webgpu_kernels.contract.formulas import ONE, clauses, shape_formula
 from webgpu_kernels.contract.model import Intermediate, Variant
 from webgpu_kernels.contract.passes import MAX_PASSES, least_passes, read_steps
 from webgpu_kernels.contract.requirements import merge_requires, read_requires
+from webgpu_kernels.contract.vocabulary import INTERMEDIATE, SCRATCH_DTYPES, VARIANT
 from webgpu_kernels.contract.words import VARIANT_ID, alternatives, wgsl_fault
 
 if TYPE_CHECKING:
@@ -23,22 +23,6 @@ if TYPE_CHECKING:
     from webgpu_kernels.contract.formulas import Names
     from webgpu_kernels.contract.requirements import Requires
     from webgpu_kernels.language import Expression
-
-VARIANT_KEYS: Final = (
-    "id",
-    "description",
-    "priority",
-    "when",
-    "demoteWhen",
-    "supersededBy",
-    "requires",
-    "tunables",
-    "derive",
-    "intermediates",
-    "passes",
-)
-_INTERMEDIATE_KEYS: Final = ("id", "dtype", "shape", "zeroInit")
-SCRATCH_DTYPES: Final = tuple(dtype for dtype in LOGICAL_DTYPES if dtype != "int64")
 
 
 class Outer(NamedTuple):
@@ -117,8 +101,8 @@ def _check_superseders(node: Node, variant: Variant, ranks: Mapping[str, int]) -
 
 
 def _read_variant(node: Node, default_id: str, outer: Outer) -> Variant:
-    fields = Fields(node, VARIANT_KEYS, "a variant")
-    derive, passes = fields.get("derive"), fields.need("passes", "give what the variant runs")
+    fields = Fields(node, VARIANT)
+    derive, passes = fields.get("derive"), fields.get("passes")
     outside, names = outer.names.inner(derived_at(derive)), outer.names.inner(derived_at(derive))
     formulas = read_derive(derive, names)
     requires = fields.get("requires")
@@ -189,7 +173,7 @@ def read_intermediates(node: Node | None, names: Names) -> Mapping[str, Intermed
     """
     read: dict[str, Intermediate] = {}
     for entry in node.entries("intermediates") if node else ():
-        intermediate = _read_intermediate(Fields(entry, _INTERMEDIATE_KEYS, "an intermediate"), names)
+        intermediate = _read_intermediate(Fields(entry, INTERMEDIATE), names)
         if intermediate.id in read:
             entry.at("id", None).fail(f"is taken: another intermediate is called {intermediate.id!r}")
         read[intermediate.id] = intermediate
@@ -197,7 +181,7 @@ def read_intermediates(node: Node | None, names: Names) -> Mapping[str, Intermed
 
 
 def _read_intermediate(fields: Fields, names: Names) -> Intermediate:
-    id_node, shape = fields.need("id", "name the intermediate"), fields.need("shape", "give its dimensions")
+    id_node, shape = fields.get("id"), fields.get("shape")
     id_ = id_node.string() if id_node else None
     if id_node is not None and id_ is not None and (fault := wgsl_fault(id_)):
         id_node.fail(fault)
@@ -205,12 +189,12 @@ def _read_intermediate(fields: Fields, names: Names) -> Intermediate:
         id=id_ or "",
         dtype=_read_dtype(fields),
         shape=shape_formula(shape, names) if shape else ONE,
-        zero_init=fields.flag("zeroInit", default=False),
+        zero_init=fields.flag("zeroInit"),
     )
 
 
 def _read_dtype(fields: Fields) -> str:
-    node = fields.need("dtype", f"give {', '.join(SCRATCH_DTYPES)}")
+    node = fields.get("dtype")
     text = node.string() if node else None
     if node is None or text is None or text in SCRATCH_DTYPES:
         return text or "float32"

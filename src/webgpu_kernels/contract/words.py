@@ -16,6 +16,8 @@ VARIANT_ID: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_]*")
 PASS_ID: Final = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
 DOMAIN: Final = re.compile(r"[a-z][a-z0-9]*(\.[A-Za-z][A-Za-z0-9_]*)*")
 WGSL_TYPE: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(\s*<[A-Za-z0-9_<>,\s]*>)?")
+VALUE: Final = re.compile(rf"\$({NAME.pattern})")
+"""A derived name or type variable, whose value stands in its place."""
 
 # Member names of JavaScript's Object.prototype: a reader that looks keys up in plain objects finds these everywhere.
 _PROTOTYPE: Final = """

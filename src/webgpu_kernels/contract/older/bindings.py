@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Final, get_args
+from typing import TYPE_CHECKING, Final
 
 from webgpu_kernels.contract.bindings import bind_entries
 from webgpu_kernels.contract.entries import Entry, check_entry, read_element_type, read_length
 from webgpu_kernels.contract.fields import Fields
-from webgpu_kernels.contract.model import BufferAccess
+from webgpu_kernels.contract.older.vocabulary import BUFFER, ENTRY, STRUCT
+from webgpu_kernels.contract.vocabulary import ACCESS
 from webgpu_kernels.contract.words import alternatives, wgsl_fault
 
 if TYPE_CHECKING:
@@ -16,11 +17,9 @@ if TYPE_CHECKING:
 
     from webgpu_kernels.contract.bindings import Place
     from webgpu_kernels.contract.cursor import Node
-    from webgpu_kernels.contract.model import Binding, Port
+    from webgpu_kernels.contract.model import Binding, BufferAccess, Port
 
 UNIFORM: Final = "kernel.params"
-_ENTRY_KEYS: Final = ("name", "arg", "semantic", "scratch", "buffer", "elementType", "length", "struct")
-_ACCESS: Final[tuple[BufferAccess, ...]] = get_args(BufferAccess)
 
 Entries = tuple[tuple["Node", Entry | None], ...]
 Sets = MappingProxyType[str, Entries]
@@ -69,7 +68,7 @@ def read_bindings(node: Node, place: Place, sets: Sets) -> tuple[Binding, ...]:
 
 
 def _read_entry(node: Node, ports: Mapping[str, Port], *, shared: bool) -> Entry | None:
-    fields = Fields(node, _ENTRY_KEYS, "a binding")
+    fields = Fields(node, ENTRY)
     buffer = _read_access(fields.get("buffer"))
     semantic = fields.text("semantic")
     if "struct" in fields or semantic == UNIFORM:
@@ -97,9 +96,8 @@ def _read_entry(node: Node, ports: Mapping[str, Port], *, shared: bool) -> Entry
 def _read_access(node: Node | None) -> BufferAccess | None:
     if node is None:
         return None
-    fields = Fields(node, ("type",), "'buffer'")
-    fields.need("type", f"give {', '.join(_ACCESS)}")
-    return fields.choice("type", _ACCESS)
+    fields = Fields(node, BUFFER)
+    return fields.choice("type", ACCESS)
 
 
 def _find_port(fields: Fields, semantic: str | None, ports: Mapping[str, Port]) -> str | None:
@@ -121,8 +119,8 @@ def _read_uniform(fields: Fields, buffer: BufferAccess | None, semantic: str | N
     node = fields.need("struct", "a uniform has fields")
     if semantic not in {None, UNIFORM}:
         fields.node.at("semantic", None).fail(f"must be {UNIFORM!r} beside 'struct', not {semantic!r}")
-    struct = Fields(node, ("name", "fields"), "a struct") if node else None
-    listed = struct.need("fields", "list the uniform's fields") if struct else None
+    struct = Fields(node, STRUCT) if node else None
+    listed = struct.get("fields") if struct else None
     struct_name = struct.text("name") if struct else None
     if struct_name is not None and (fault := wgsl_fault(struct_name)):
         fields.node.at("struct", None).at("name", None).fail(fault)

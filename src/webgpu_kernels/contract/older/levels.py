@@ -6,12 +6,13 @@ becomes one more derived name that holds them all: what comes after the reader n
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from webgpu_kernels.contract.derive import derived_at, derived_fault
 from webgpu_kernels.contract.fields import Fields
 from webgpu_kernels.contract.formulas import ONE, clauses, formula
 from webgpu_kernels.contract.model import Derived
+from webgpu_kernels.contract.older.vocabulary import CONSTANTS, LEVEL_KEYS, SHADER_MISSING, SOURCE, SOURCE_TABLE
 from webgpu_kernels.contract.passes import read_shader
 from webgpu_kernels.contract.words import name_fault
 from webgpu_kernels.language import compile_value
@@ -22,10 +23,6 @@ if TYPE_CHECKING:
     from webgpu_kernels.contract.cursor import Node
     from webgpu_kernels.contract.formulas import Names
     from webgpu_kernels.language import Expression
-
-CONSTANTS: Final = "constants"
-SOURCE: Final = "source"
-LEVEL_KEYS: Final = (CONSTANTS, "derive")
 
 
 class Level(NamedTuple):
@@ -124,10 +121,11 @@ def read_source(fields: Fields, names: Names) -> tuple[str, tuple[Derived, ...]]
     """
     node = fields.get(SOURCE)
     if node is None:
+        fields.need("shader", SHADER_MISSING)
         return read_shader(fields), ()
     if "shader" in fields:
         fields.node.at("shader", None).fail("stands beside 'source': keep one of them")
-    source = Fields(node, ("shader", "inputs"), "'source'")
+    source = Fields(node, SOURCE_TABLE)
     inputs = source.get("inputs")
     for name, entry in inputs.members("formulas, name to expression or literal") if inputs else ():
         if fault := name_fault(name):

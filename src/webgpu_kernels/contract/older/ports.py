@@ -7,13 +7,22 @@ that role has the name in calls and in ``present``, and says how the tensor is s
 from __future__ import annotations
 
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple
 
 from webgpu_kernels.contract.dtypes import LOGICAL_DTYPES, storages_of
 from webgpu_kernels.contract.fields import Fields
-from webgpu_kernels.contract.formulas import number_or_text, shape_formula
+from webgpu_kernels.contract.formulas import formula_of, shape_formula
 from webgpu_kernels.contract.model import Port
-from webgpu_kernels.contract.ports import SCALAR_KEYS, possible_dtypes, read_port_dtype, read_scalar
+from webgpu_kernels.contract.older.vocabulary import (
+    ARGUMENT,
+    INPUT_PORT,
+    OUTPUT_PORT,
+    SCALAR_ARGUMENT,
+    SIDES,
+    TENSOR_ARGUMENT,
+)
+from webgpu_kernels.contract.ports import possible_dtypes, read_port_dtype, read_scalar
+from webgpu_kernels.contract.vocabulary import LAYOUTS, NARROWINGS
 from webgpu_kernels.contract.words import alternatives, name_fault, wgsl_fault
 
 if TYPE_CHECKING:
@@ -22,14 +31,8 @@ if TYPE_CHECKING:
     from webgpu_kernels.contract.cursor import Node
     from webgpu_kernels.contract.formulas import Names
     from webgpu_kernels.contract.model import ScalarArg
+    from webgpu_kernels.contract.older.vocabulary import Side
     from webgpu_kernels.contract.ports import TypeConstraints
-
-Side: TypeAlias = Literal["input", "output"]
-
-_PORT_KEYS: Final = ("role", "dtype", "rank", "optional", "layout", "shape", "description", "onnx")
-_TENSOR_KEYS: Final = ("kind", "semantic", "role", "dtype", "narrowing", "required", "description")
-_SCALAR_KEYS: Final = (*SCALAR_KEYS, "semantic", "role")
-_SIDES: Final[tuple[Side, ...]] = ("input", "output")
 
 
 class Signature(NamedTuple):
@@ -71,7 +74,7 @@ def read_signature(fields: Fields, types: TypeConstraints, names: Names) -> Sign
     Source: FORMAT section 12.
     """
     tensors, scalars = _read_args(fields.get("args"))
-    outputs = fields.need("outputs", "declare what the kernel computes")
+    outputs = fields.get("outputs")
     roles: dict[Side, dict[str, _Declared]] = {"input": _read_roles(fields.get("inputs"), "input", ())}
     roles["output"] = _read_roles(outputs, "output", roles["input"])
     if outputs is not None and outputs.value == []:
@@ -92,14 +95,14 @@ def read_signature(fields: Fields, types: TypeConstraints, names: Names) -> Sign
 def _read_args(node: Node | None) -> tuple[list[_Tensor], dict[str, ScalarArg]]:
     tensors, scalars = [], {}
     for name, entry in node.members("arguments, name to argument") if node else ():
-        if isinstance(entry.value, dict) and entry.value.get("kind") == "tensor":
-            tensors.append(_read_tensor(name, Fields(entry, _TENSOR_KEYS, "a tensor argument")))
+        if ARGUMENT.takes(entry.value):
+            tensors.append(_read_tensor(name, Fields(entry, TENSOR_ARGUMENT)))
             continue
         if fault := name_fault(name):
             entry.fail(fault)
-        fields = Fields(entry, _SCALAR_KEYS, "a scalar argument")
+        fields = Fields(entry, SCALAR_ARGUMENT)
         fields.text("semantic")
-        if (side := fields.choice("role", _SIDES)) == "output":
+        if (side := fields.choice("role", SIDES)) == "output":
             entry.at("role", side).fail("'output' is for tensors: a kernel returns no scalars")
         scalars[name] = read_scalar(name, fields)
     return tensors, scalars
@@ -110,7 +113,7 @@ def _read_tensor(name: str, fields: Fields) -> _Tensor:
         fields.node.fail(fault)
     fields.text("description")
     semantic = fields.text("semantic") or name
-    return _Tensor(name=name, semantic=semantic, side=fields.choice("role", _SIDES), fields=fields)
+    return _Tensor(name=name, semantic=semantic, side=fields.choice("role", SIDES), fields=fields)
 
 
 def _read_roles(node: Node | None, side: Side, others: Collection[str]) -> dict[str, _Declared]:
@@ -120,8 +123,8 @@ def _read_roles(node: Node | None, side: Side, others: Collection[str]) -> dict[
         node.fail_kind("a list of ports, each with a role, as spec 1.0 has it")
         return roles
     for entry in node.entries("ports") if node else ():
-        fields = Fields(entry, _PORT_KEYS, "a port")
-        role = fields.need("role", "name the tensor")
+        fields = Fields(entry, INPUT_PORT if side == "input" else OUTPUT_PORT)
+        role = fields.get("role")
         name = role.string() if role else None
         if role is None or name is None:
             continue
@@ -139,9 +142,9 @@ def _match(tensors: list[_Tensor], roles: Mapping[Side, Mapping[str, _Declared]]
     """Find the port of each tensor argument."""
     chosen: dict[tuple[Side, str], _Tensor] = {}
     for tensor in tensors:
-        sides = [side for side in _SIDES if tensor.semantic in roles[side] and tensor.side in {None, side}]
+        sides = [side for side in SIDES if tensor.semantic in roles[side] and tensor.side in {None, side}]
         if not sides:
-            known = [role for side in _SIDES if tensor.side in {None, side} for role in roles[side]]
+            known = [role for side in SIDES if tensor.side in {None, side} for role in roles[side]]
             what = tensor.side or "port"
             hint = alternatives(tensor.semantic, known, what=f"roles of {what}s")
             tensor.fields.node.at("semantic", None).fail(f"{tensor.semantic!r} is the role of no {what}: {hint}")
@@ -156,26 +159,20 @@ def _match(tensors: list[_Tensor], roles: Mapping[Side, Mapping[str, _Declared]]
 
 
 def _read_port(declared: _Declared, tensor: _Tensor | None, types: TypeConstraints, names: Names) -> Port:
-    fields, side = declared.fields, declared.side
-    rank, shape = fields.get("rank"), fields.get("shape")
-    if shape is not None and side == "input":
-        shape.fail("is for outputs: the call gives an input's shape, check it in 'derive' or 'when'")
-    layout = fields.choice("layout", ("packed",))
-    if layout is not None and side == "output":
-        fields.node.at("layout", layout).fail("is for inputs: leave it out")
-    optional = fields.flag("optional", default=False)
+    fields = declared.fields
+    shape, layout, optional = fields.get("shape"), fields.choice("layout", LAYOUTS), fields.flag("optional")
     argument = tensor.fields if tensor else None
     port = Port(
         name=tensor.name if tensor else declared.role,
         semantic=declared.role,
         dtype=read_port_dtype(fields, types),
-        rank=number_or_text(rank, names, least=0) if rank else None,
+        rank=formula_of(fields, "rank", names),
         # The operator may leave open what this kernel needs: the argument has the last word.
         optional=not argument.flag("required", default=not optional) if argument else optional,
         layout=layout,
         shape=shape_formula(shape, names) if shape else None,
         storage=_read_storage(argument, types) if argument else None,
-        narrowing=argument.choice("narrowing", ("checked", "saturating")) if argument else None,
+        narrowing=argument.choice("narrowing", NARROWINGS) if argument else None,
         description=fields.text("description"),
         onnx=fields.text("onnx"),
     )
@@ -220,7 +217,7 @@ def _check_names(
 ) -> None:
     """Report ports without an argument whose role is another's name in calls."""
     taken = {*scalars, *(tensor.name for tensor in tensors)}
-    for side in _SIDES:
+    for side in SIDES:
         for role, port in roles[side].items():
             if role in taken and (side, role) not in chosen:
                 port.fields.node.fail(

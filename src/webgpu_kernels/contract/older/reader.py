@@ -19,52 +19,28 @@ from __future__ import annotations
 
 from functools import partial
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from webgpu_kernels.contract.bindings import Contract
 from webgpu_kernels.contract.families import expand_variants
 from webgpu_kernels.contract.fields import Fields
 from webgpu_kernels.contract.formulas import Names
-from webgpu_kernels.contract.heading import CONFORMANCE, read_domain, read_name, read_since
+from webgpu_kernels.contract.heading import read_domain, read_name, read_since
 from webgpu_kernels.contract.model import Manifest
 from webgpu_kernels.contract.older.attributes import read_attributes, read_tunables
 from webgpu_kernels.contract.older.bindings import read_sets
-from webgpu_kernels.contract.older.levels import LEVEL_KEYS, derived_here, read_clauses, read_level
+from webgpu_kernels.contract.older.levels import derived_here, read_clauses, read_level
 from webgpu_kernels.contract.older.ports import read_signature
-from webgpu_kernels.contract.older.requirements import REQUIRES_KEYS, read_requires
+from webgpu_kernels.contract.older.requirements import read_requires
 from webgpu_kernels.contract.older.variants import Outer, read_variant
+from webgpu_kernels.contract.older.vocabulary import MANIFEST
 from webgpu_kernels.contract.ports import read_type_constraints
 from webgpu_kernels.contract.variants import collect_variants
+from webgpu_kernels.contract.vocabulary import CONFORMANCE
 
 if TYPE_CHECKING:
     from webgpu_kernels.contract.cursor import Node
     from webgpu_kernels.contract.older.ports import Signature
-
-_MANIFEST_KEYS: Final = (
-    "$schema",
-    "domain",
-    "name",
-    "description",
-    "conformance",
-    "sinceVersion",
-    "inputs",
-    "outputs",
-    "args",
-    "attributes",
-    "attributeNames",
-    "attributeDescriptions",
-    "attributeConstraints",
-    "typeConstraints",
-    "tunables",
-    "tunableDescriptions",
-    *LEVEL_KEYS,
-    "when",
-    *REQUIRES_KEYS,
-    "bindingSets",
-    "variants",
-    "variantFamilies",
-    "onnx",
-)
 
 
 def read_older(root: Node) -> Manifest:
@@ -78,7 +54,7 @@ def read_older(root: Node) -> Manifest:
 
     Source: FORMAT section 12.
     """
-    fields = Fields(root, _MANIFEST_KEYS, "a manifest of spec 1.0")
+    fields = Fields(root, MANIFEST)
     fields.text("$schema")
     types = read_type_constraints(fields.get("typeConstraints"))
     level = read_level(fields, Names(frozenset(types), derived_here(fields)))

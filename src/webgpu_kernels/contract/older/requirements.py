@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from webgpu_kernels.contract.requirements import Requires, read_features, read_limits
 from webgpu_kernels.contract.requirements import read_requires as read_current
 
 if TYPE_CHECKING:
     from webgpu_kernels.contract.fields import Fields
-
-REQUIRES_KEYS: Final = ("requires", "requiredFeatures", "requiredLimits", "requiredSubgroupMinSize")
 
 
 def read_requires(fields: Fields) -> Requires:
@@ -27,6 +25,6 @@ def read_requires(fields: Fields) -> Requires:
     former = Requires(
         features=read_features(fields.get("requiredFeatures")),
         limits=read_limits(fields.get("requiredLimits")),
-        subgroup_min_size=fields.integer("requiredSubgroupMinSize", least=1, default=0),
+        subgroup_min_size=fields.integer("requiredSubgroupMinSize"),
     )
     return read_current(fields.get("requires")).merge(former)

@@ -5,17 +5,15 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import partial
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from webgpu_kernels.contract.bindings import Place
 from webgpu_kernels.contract.fields import Fields
-from webgpu_kernels.contract.formulas import number_or_text
+from webgpu_kernels.contract.formulas import formula_of
 from webgpu_kernels.contract.model import Variant
 from webgpu_kernels.contract.older.attributes import read_tunables
 from webgpu_kernels.contract.older.bindings import read_bindings
 from webgpu_kernels.contract.older.levels import (
-    LEVEL_KEYS,
-    SOURCE,
     composed,
     derived_here,
     read_clauses,
@@ -23,9 +21,9 @@ from webgpu_kernels.contract.older.levels import (
     read_level,
     read_source,
 )
-from webgpu_kernels.contract.older.requirements import REQUIRES_KEYS, read_requires
+from webgpu_kernels.contract.older.requirements import read_requires
+from webgpu_kernels.contract.older.vocabulary import DISPATCH, GRID_STRIDE, GROUP, PASS, VARIANT
 from webgpu_kernels.contract.passes import (
-    PASS_KEYS,
     PassForm,
     compose_dispatch,
     compose_pass,
@@ -34,7 +32,6 @@ from webgpu_kernels.contract.passes import (
 )
 from webgpu_kernels.contract.requirements import merge_requires
 from webgpu_kernels.contract.variants import (
-    VARIANT_KEYS,
     check_count,
     read_ids,
     read_intermediates,
@@ -51,11 +48,6 @@ if TYPE_CHECKING:
     from webgpu_kernels.contract.older.levels import Level
     from webgpu_kernels.contract.requirements import Requires
     from webgpu_kernels.language import Expression
-
-_VARIANT_KEYS: Final = tuple(
-    dict.fromkeys((*VARIANT_KEYS, *REQUIRES_KEYS, *LEVEL_KEYS, "selectAbove", "tunableDescriptions", "bindings"))
-)
-_PASS_KEYS: Final = tuple(dict.fromkeys((*PASS_KEYS, SOURCE, *LEVEL_KEYS)))
 
 
 class Outer(NamedTuple):
@@ -97,15 +89,15 @@ def read_variant(node: Node, default_id: str, outer: Outer) -> Variant:
 
     Source: FORMAT section 12.
     """
-    fields = Fields(node, _VARIANT_KEYS, "a variant")
-    passes = fields.need("passes", "give what the variant runs")
+    fields = Fields(node, VARIANT)
+    passes = fields.get("passes")
     hidden = derived_here(fields)
     outside = outer.level.names.inner(hidden)
     level = read_level(fields, outer.level.names.inner(hidden), outer.level.constants)
     intermediates = read_intermediates(fields.get("intermediates"), level.names)
     place = Place(node=node, contract=outer.contract, intermediates=intermediates, names=level.names)
     inside = _Inside(level=level, sets=outer.sets, bindings=fields.get("bindings"))
-    form = PassForm(keys=_PASS_KEYS, read=partial(_read_pass, inside=inside))
+    form = PassForm(table=PASS, group=GROUP, read=partial(_read_pass, inside=inside))
     variant = Variant(
         id=read_variant_id(fields, default_id),
         description=fields.text("description"),
@@ -129,7 +121,7 @@ def _read_pass(id_: str, fields: Fields, place: Place, *, inside: _Inside) -> Pa
     shader, source = read_source(fields, level.names)
     inner = replace(place, node=fields.node, names=level.names)
     bindings = fields.get("bindings") or inside.bindings or fields.need("bindings", "list what the shader uses")
-    dispatch = fields.need("dispatch", "give {x, y, z}, {threads, workgroupSize} or {gridStride, workgroupSize}")
+    dispatch = fields.get("dispatch")
     return compose_pass(
         id_,
         fields,
@@ -143,11 +135,10 @@ def _read_pass(id_: str, fields: Fields, place: Place, *, inside: _Inside) -> Pa
 
 def _read_dispatch(node: Node, names: Names) -> Dispatch:
     """Read a dispatch; ``gridStride`` never needs a second row of workgroups, as its shader loops."""
-    if not (isinstance(node.value, dict) and "gridStride" in node.value):
+    if not (DISPATCH.takes(node.value)):
         return read_dispatch(node, names)
-    fields = Fields(node, ("gridStride", "workgroupSize"), "a dispatch with 'gridStride'")
-    elements, size = fields.get("gridStride"), fields.need("workgroupSize", "give an expression or an integer")
+    fields = Fields(node, GRID_STRIDE)
+    elements, size = (formula_of(fields, key, names) for key in ("gridStride", "workgroupSize"))
     if elements is None or size is None:
         return compose_dispatch("grid", {})
-    parts = number_or_text(elements, names, least=0), number_or_text(size, names, least=1)
-    return compose_dispatch("grid", {"x": composed(node, "min(ceilDiv(({}), ({})), 65535)", parts, names)})
+    return compose_dispatch("grid", {"x": composed(node, "min(ceilDiv(({}), ({})), 65535)", (elements, size), names)})
