@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import shlex
 import shutil
 import threading
 import weakref
@@ -30,6 +31,8 @@ _ALWAYS: Final = (
     # A long dispatch on a software adapter is no hang; runs have a limit of their own.
     "--disable-gpu-watchdog",
 )
+_SOFTWARE: Final = ("--use-webgpu-adapter=swiftshader",)
+_HARDWARE: Final = ("--enable-features=Vulkan", "--ignore-gpu-blocklist")
 _CLOSING_SECONDS: Final = 10
 _STARTING_SECONDS: Final = 60
 
@@ -55,12 +58,11 @@ class BrowserSettings:
     arguments: tuple[str, ...]
 
 
-def find_settings(adapter: str, environment: Mapping[str, str] = os.environ) -> BrowserSettings:
-    """Find Chromium, and say how to start it for an adapter.
+def find_settings(*, software: bool, environment: Mapping[str, str] = os.environ) -> BrowserSettings:
+    """Find Chromium, and say how to start it.
 
     Args:
-        adapter: ``swiftshader`` for the one in software that Chromium brings along, ``default`` for the machine's GPU,
-            or another value of Chromium's ``--use-webgpu-adapter``.
+        software: whether to use the adapter in software that Chromium brings along, else the machine's GPU.
         environment: where WEBGPU_KERNELS_CHROMIUM and WEBGPU_KERNELS_CHROMIUM_ARGS are looked up.
 
     Returns:
@@ -76,10 +78,8 @@ def find_settings(adapter: str, environment: Mapping[str, str] = os.environ) -> 
     if found is None:
         what = f"{EXECUTABLE_VARIABLE} is {wanted}, and that is no program" if wanted else "Chromium is not on PATH"
         raise NoAdapterError(what, hint="On Debian: apt-get install chromium. Else name it in " + EXECUTABLE_VARIABLE)
-    arguments = [*_ALWAYS, f"--use-webgpu-adapter={adapter}"]
-    if adapter != "swiftshader":
-        arguments += ["--enable-features=Vulkan", "--ignore-gpu-blocklist"]
-    arguments += environment.get(ARGUMENTS_VARIABLE, "").split()
+    arguments = [*_ALWAYS, *(_SOFTWARE if software else _HARDWARE)]
+    arguments += shlex.split(environment.get(ARGUMENTS_VARIABLE, ""))
     return BrowserSettings(executable=found, arguments=tuple(arguments))
 
 

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 TIMEOUT_VARIABLE: Final = "WEBGPU_KERNELS_CHROMIUM_TIMEOUT"
 TIMEOUT_SECONDS: Final = 300.0
+SOFTWARE: Final = "swiftshader"
 KINDS: Final[Mapping[str, str]] = MappingProxyType(
     {"discrete GPU": "discrete", "integrated GPU": "integrated", "CPU": "cpu"}
 )
@@ -160,23 +161,34 @@ def open_chromium(adapter: str | int | None = None) -> ChromiumEngine:
     """Start a headless Chromium.
 
     Args:
-        adapter: ``swiftshader``, which is the one for None; ``default`` for the machine's GPU; or another value of
-            Chromium's ``--use-webgpu-adapter``.
+        adapter: ``swiftshader``, as for None: the one in software that Chromium brings along, the same on every
+            machine; ``gpu`` for the machine's GPU; or part of that one's name, vendor or architecture.
 
     Returns:
         The engine.
 
     Raises:
-        NoAdapterError: there is no Chromium, no playwright, no WebGPU.
+        NoAdapterError: there is no Chromium, no playwright, no WebGPU, or another adapter than was asked for.
 
     Source: docs/how-to.md, "Test in a browser".
     """
+    wanted = str(SOFTWARE if adapter is None else adapter).lower()
+    engine = ChromiumEngine(find_settings(software=wanted == SOFTWARE), timeout_s=_timeout_s())
+    found = engine.census
+    names = (found.name, found.vendor, found.architecture)
+    if not (wanted == "gpu" and not found.software) and not any(wanted in name.lower() for name in names):
+        engine.close()
+        there = f"{SOFTWARE}, or {found.name} ({found.vendor} {found.architecture})"
+        raise NoAdapterError("no such adapter in Chromium", expected=there, got=repr(str(adapter)))
+    return engine
+
+
+def _timeout_s() -> float:
     limit = os.environ.get(TIMEOUT_VARIABLE, "")
     try:
-        seconds = float(limit or TIMEOUT_SECONDS)
+        return float(limit or TIMEOUT_SECONDS)
     except ValueError as error:
         raise NoAdapterError(TIMEOUT_VARIABLE, expected="a number of seconds", got=repr(limit)) from error
-    return ChromiumEngine(find_settings(str(adapter) if adapter is not None else "swiftshader"), timeout_s=seconds)
 
 
 def _page() -> str:

@@ -1,0 +1,54 @@
+"""Chromium for tests: opened, or the test skipped with what to run; and the processes that it consists of."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from webgpu_kernels.errors import NoAdapterError
+from webgpu_kernels.tools.engines.browser import find_settings
+from webgpu_kernels.tools.engines.chromium import ChromiumEngine
+
+INSTALL = "sudo apt-get update && sudo apt-get install -y chromium"
+
+
+def executable_or_skip() -> str:
+    """Return Chromium's program; skip the test where there is none."""
+    pytest.importorskip("playwright", reason="playwright is not installed: pip install 'webgpu-kernels[browser]'")
+    try:
+        return find_settings(software=True).executable
+    except NoAdapterError as error:
+        pytest.skip(f"{error.message}. Run: {INSTALL}")
+
+
+def open_or_skip(*, timeout_s: float = 300.0) -> ChromiumEngine:
+    """Open the engine on SwiftShader; skip the test where there is no Chromium."""
+    executable_or_skip()
+    return ChromiumEngine(find_settings(software=True), timeout_s=timeout_s)
+
+
+def descendants(pid: int) -> dict[int, str]:
+    """Return the living processes that a process started, and theirs: number to command line."""
+    parents: dict[int, int] = {}
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            try:
+                fields = (entry / "stat").read_text().rpartition(")")[2].split()
+            except OSError:
+                continue
+            if fields[0] != "Z":
+                parents[int(entry.name)] = int(fields[1])
+    found: dict[int, str] = {}
+    front = {pid}
+    while front:
+        front = {child for child, parent in parents.items() if parent in front and child not in found}
+        found.update({child: _command(child) for child in front})
+    return found
+
+
+def _command(pid: int) -> str:
+    try:
+        return (Path("/proc") / str(pid) / "cmdline").read_text().replace("\0", " ")
+    except OSError:
+        return ""
