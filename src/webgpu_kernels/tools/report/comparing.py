@@ -1,0 +1,195 @@
+"""Two runs side by side: what became slower or faster beyond the noise, what passes no more and what passes now."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+from webgpu_kernels.tools.report.noise import LEAST_BETWEEN, Time, difference, noise, time_of
+from webgpu_kernels.tools.report.text import visible
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from webgpu_kernels.tools.report.noise import Difference
+    from webgpu_kernels.tools.report.runs import Run
+    from webgpu_kernels.tools.report.speed import Bench
+    from webgpu_kernels.tools.results import BenchResult, RunResults, TestResult
+
+Turn: TypeAlias = Literal["broken", "repaired", "new", "gone"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Change:
+    """A benchmark of both runs.
+
+    Attributes:
+        bench: as it is now.
+        variant: which variant is compared.
+        called: whether this is what a call takes; the base's choice may have been another one.
+        was: the other variant that the base's call took, or None where it is the same.
+        base: its time then.
+        now: its time now.
+        noise: the part of the base's time that means nothing.
+        copy: how the copy's time changed, or None: a device that became slower as a whole shows here.
+        verdict: whether it became slower or faster beyond the noise.
+    """
+
+    bench: Bench
+    variant: str
+    called: bool
+    was: str | None
+    base: Time
+    now: Time
+    noise: float
+    copy: float | None
+    verdict: Difference
+
+    @property
+    def ratio(self) -> float:
+        """The time now over the base's."""
+        return self.now.median / self.base.median
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Turned:
+    """Tests that end otherwise than they did.
+
+    Attributes:
+        run: in which run.
+        package: the operator.
+        case: the case's name.
+        variant: its id.
+        turn: what happened.
+        before: the outcome then, or a dash.
+        after: the outcome now, or a dash.
+    """
+
+    run: Run
+    package: str
+    case: str
+    variant: str
+    turn: Turn
+    before: str
+    after: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Comparison:
+    """A run beside the base.
+
+    Attributes:
+        run: the one of the report.
+        base: the other one's device and date.
+        foreign: whether that was another device or another computer.
+        changes: of benchmarks, the greatest slowdown first.
+        tests: whose outcome changed.
+        missing: benchmarks that only one of the two has.
+    """
+
+    run: Run
+    base: str
+    foreign: bool
+    changes: tuple[Change, ...]
+    tests: tuple[Turned, ...]
+    missing: tuple[str, ...]
+
+    def count(self, verdict: Difference) -> int:
+        """Return how many benchmarks turned out so for a caller."""
+        return sum(change.verdict == verdict and change.called for change in self.changes)
+
+
+def compared(runs: Sequence[Run], benches: Sequence[Bench], base: RunResults) -> tuple[Comparison, ...]:
+    """Hold runs against a base.
+
+    Args:
+        runs: of the report.
+        benches: of these runs.
+        base: an earlier run.
+
+    Returns:
+        One for each run on the base's device, and where there is none, one for each run.
+    """
+    like = [run for run in runs if _device(run.results) == _device(base)]
+    return tuple(
+        _comparison(run, [bench for bench in benches if bench.run is run], base) for run in like or runs
+    )  # fmt: skip
+
+
+def _device(results: RunResults) -> tuple[str, str, str]:
+    census = results.device.census
+    return (census.engine, census.name, census.backend)
+
+
+def _comparison(run: Run, benches: Sequence[Bench], base: RunResults) -> Comparison:
+    then = {(bench.package, bench.case): bench for bench in base.benches}
+    now = {(result.package, result.case): (result, bench) for result, bench in zip(run.results.benches, benches, strict=True)}
+    changes = [change for key, pair in now.items() if key in then for change in _changes(*pair, then[key])]
+    lost = [f"{visible(case)} is only in the base" for package, case in then if (package, case) not in now]
+    fresh = [f"{visible(case)} is only in this run" for package, case in now if (package, case) not in then]
+    census = base.device.census
+    return Comparison(
+        run=run,
+        base=visible(f"{census.name}, {census.engine}, {base.created.replace('T', ' ').replace('Z', ' UTC')}"),
+        foreign=_device(run.results) != _device(base) or run.results.machine != base.machine,
+        changes=tuple(sorted(changes, key=lambda change: -change.ratio)),
+        tests=tuple(_turned(run, base)),
+        missing=(*lost, *fresh) if then else (),
+    )  # fmt: skip
+
+
+def _changes(result: BenchResult, bench: Bench, base: BenchResult) -> Iterator[Change]:
+    """Compare what a call takes, and of the other variants those that changed."""
+    for name, found in result.variants.items():
+        called = name == result.chosen
+        was = base.chosen if called and base.chosen in base.variants and base.chosen != name else None
+        other = base.variants.get(was or name)
+        new = time_of(found.median_us, found.spread_us)
+        old = time_of(other.median_us, other.spread_us) if other else None
+        if new is None or old is None or result.clock != base.clock:
+            continue
+        verdict = difference(new, old, least=LEAST_BETWEEN)
+        if called or verdict != "same":
+            yield Change(
+                bench=bench,
+                variant=visible(name),
+                called=called,
+                was=visible(was) if was else None,
+                base=old,
+                now=new,
+                noise=max(noise(new, old) / old.median, LEAST_BETWEEN),
+                copy=_copies(bench.copy, base),
+                verdict=verdict,
+            )
+
+
+def _copies(now: Time | None, base: BenchResult) -> float | None:
+    then = time_of(base.copy.median_us, base.copy.spread_us) if base.copy else None
+    return now.median / then.median if now and then else None
+
+
+def _turned(run: Run, base: RunResults) -> Iterator[Turned]:
+    if not base.tests or not run.results.tests:
+        return
+    then, now = (_outcomes(results.tests) for results in (base, run.results))
+    for key in [*now, *(key for key in then if key not in now)]:
+        before, after = then.get(key), now.get(key)
+        if before == after:
+            continue
+        package, case, variant = map(visible, key)
+        yield Turned(run=run, package=package, case=case, variant=variant, turn=_turn(before, after),
+                     before=before or "—", after=after or "—")  # fmt: skip
+
+
+def _turn(before: str | None, after: str | None) -> Turn:
+    if after in {"failed", "error"}:
+        return "broken"
+    if before in {"failed", "error"}:
+        return "gone" if after is None else "repaired"
+    return "gone" if after in {None, "skipped"} else "new"
+
+
+def _outcomes(tests: Sequence[TestResult]) -> dict[tuple[str, str, str], str]:
+    return {(test.package, test.case, test.variant): test.outcome for test in tests}
+
+

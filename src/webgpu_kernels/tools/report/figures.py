@@ -1,0 +1,124 @@
+"""Which plots the page has: of what, how wide, and what a screen reader says of each."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from webgpu_kernels.tools.report.plots import NARROW, WIDE, Bar, Point, bars, roofline, strip
+from webgpu_kernels.tools.report.text import change, counted, duration, figure, share
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from webgpu_kernels.tools.report.comparing import Comparison
+    from webgpu_kernels.tools.report.content import Content
+    from webgpu_kernels.tools.report.plots import Spec
+    from webgpu_kernels.tools.report.speed import Bench
+
+_LOOKS: Final = {"slower": "marked", "same": "hollow", "faster": "solid"}
+
+
+class Figure(NamedTuple):
+    """A plot to draw.
+
+    Attributes:
+        key: what the template asks for it by.
+        spec: Vega-Lite.
+        label: what a screen reader says.
+    """
+
+    key: str
+    spec: Spec
+    label: str
+
+
+def figures_of(content: Content) -> tuple[Figure, ...]:
+    """Return the plots of a page.
+
+    Args:
+        content: what the page says.
+
+    Returns:
+        Those that have anything to show; overviews in two widths, keys ending in ``-wide`` and ``-narrow``.
+    """
+    found: list[Figure] = []
+    for run in content.runs:
+        benches = content.benches_of(run)
+        found += _roofs(f"roof-{run.index}", benches)
+        found += _peers(f"peers-{run.index}", benches)
+    found += [figure for comparison in content.comparisons for figure in _changes(comparison)]
+    found += [figure for bench in content.benches for figure in _bars(bench)]
+    return tuple(found)
+
+
+def _roofs(key: str, benches: Sequence[Bench]) -> Iterator[Figure]:
+    points = [
+        Point(
+            x=bench.moved,
+            y=bench.chosen.speed,
+            series=bench.package,
+            kind="marked" if bench.better else "plain",
+            target=bench.id,
+            said=f"{bench.case}: {figure(bench.chosen.speed)} GB/s"
+            + (f", {share(bench.chosen.of_copy)} of a copy" if bench.chosen.of_copy else ""),
+        )
+        for bench in benches
+        if bench.chosen and bench.chosen.speed and bench.moved
+    ]
+    roof = [(float(bench.moved), bench.copy_speed) for bench in benches if bench.copy_speed and bench.moved]
+    label = f"Achieved GB/s of {counted(len(points), 'benchmark')} under the speed of a copy of as many bytes"
+    for name, width in (("wide", WIDE), ("narrow", NARROW)) if points else ():
+        yield Figure(f"{key}-{name}", roofline(points, roof, width), label)
+
+
+def _peers(key: str, benches: Sequence[Bench]) -> Iterator[Figure]:
+    points = [
+        Point(
+            x=peer.ratio,
+            y=peer.name,
+            series=bench.package,
+            kind="plain" if peer.kind == "peer" else "hollow",
+            target=bench.id,
+            said=f"{bench.case}: {peer.name} takes {figure(peer.ratio, 2)} times as long as ours"
+            + ("" if peer.kind == "peer" else ", and computes something else"),
+        )
+        for bench in benches
+        for peer in bench.peers
+        if peer.ratio
+    ]
+    rows = list(dict.fromkeys(str(point.y) for point in points))
+    for name, width in (("wide", WIDE), ("narrow", NARROW)) if points else ():
+        spec = strip(points, rows, width, axis="its time over ours: right of 1× we are faster")
+        yield Figure(f"{key}-{name}", spec, f"Times of {' and '.join(rows)} over ours")
+
+
+def _changes(comparison: Comparison) -> Iterator[Figure]:
+    points = [
+        Point(
+            x=found.ratio,
+            y=found.bench.package,
+            series="",
+            kind=_LOOKS[found.verdict],
+            target=found.bench.id,
+            said=f"{found.bench.case}: {change(found.ratio)}, {duration(found.base.median)} then, "
+            f"{duration(found.now.median)} now",
+        )
+        for found in comparison.changes
+        if found.called
+    ]
+    rows = list(dict.fromkeys(str(point.y) for point in points))
+    for name, width in (("wide", WIDE), ("narrow", NARROW)) if points else ():
+        spec = strip(points, rows, width, axis="time now over the base's: right of 1× it is slower")
+        label = f"Changes of {counted(len(points), 'benchmark')} against the base"
+        yield Figure(f"changes-{comparison.run.index}-{name}", spec, label)
+
+
+def _bars(bench: Bench) -> Iterator[Figure]:
+    rows = [
+        Bar(timing.name, timing.kind, timing.time.median, timing.time.low, timing.time.high, timing.said)
+        for timing in (*bench.variants, *bench.peers)
+        if timing.time
+    ]
+    if rows:
+        spec = bars(rows, bench.copy.median if bench.copy else None)
+        yield Figure(bench.id, spec, f"Times of {bench.case} by variant")

@@ -1,0 +1,136 @@
+"""Words and figures of the page: foreign text made harmless, quantities with few digits and a fitting unit."""
+
+from __future__ import annotations
+
+import math
+import unicodedata
+from typing import Final
+
+_LONGEST: Final = 2_000
+_PICTURES: Final = 0x2400
+_INVISIBLE: Final = frozenset({"Cc", "Cf", "Co", "Cs", "Cn", "Zl", "Zp"})
+
+
+def visible(text: str) -> str:
+    """Make foreign text show all that is in it, and nothing that is not.
+
+    Control characters become their pictures, characters that are invisible or turn the direction of what follows
+    become their code points, and what is longer than any honest name is cut.
+
+    Args:
+        text: such as the name of a case.
+
+    Returns:
+        Text of one line; markup is left to the template, which escapes it.
+    """
+    cut = text if len(text) <= _LONGEST else f"{text[:_LONGEST]}… ({len(text):,} characters)"
+    return cut if cut.isascii() and cut.isprintable() else "".join(map(_shown, cut))
+
+
+def _shown(character: str) -> str:
+    code = ord(character)
+    if code < 0x20:
+        return chr(_PICTURES + code)
+    if code == 0x7F:
+        return "\N{SYMBOL FOR DELETE}"
+    if unicodedata.category(character) in _INVISIBLE:
+        return f"<U+{code:04X}>"
+    return character
+
+
+def figure(value: float, digits: int = 3) -> str:
+    """Return a number with so many significant digits, thousands in groups.
+
+    Args:
+        value: any number.
+        digits: how many count.
+
+    Returns:
+        Such as ``12.3``, ``0.0123`` or ``4,190``.
+    """
+    if not math.isfinite(value):
+        return "NaN" if math.isnan(value) else ("∞" if value > 0 else "−∞")
+    if value == 0:
+        return "0"
+    places = digits - 1 - math.floor(math.log10(abs(value)))
+    if places > digits + 4 or places < -12:
+        return f"{value:.{digits - 1}e}".replace("-", "−")
+    rounded = round(value, places)
+    return f"{rounded:,.{max(0, places)}f}".replace("-", "−")
+
+
+def duration(microseconds: float) -> str:
+    """Return a time in the unit that keeps it short.
+
+    Args:
+        microseconds: the time.
+
+    Returns:
+        Such as ``850 ns``, ``12.3 µs`` or ``1.20 s``.
+    """
+    for limit, factor, unit in ((1, 1e3, "ns"), (1e3, 1, "µs"), (1e6, 1e-3, "ms")):
+        if abs(microseconds) < limit:
+            return f"{figure(microseconds * factor)} {unit}"
+    return f"{figure(microseconds * 1e-6)} s"
+
+
+def size(count: int) -> str:
+    """Return a number of bytes in the unit that keeps it short, in powers of 1024.
+
+    Args:
+        count: bytes.
+
+    Returns:
+        Such as ``512 B`` or ``12.3 MiB``.
+    """
+    if count < 1024:
+        return f"{count} B"
+    value = float(count)
+    for unit in ("KiB", "MiB", "GiB"):
+        value /= 1024
+        if value < 1000:
+            return f"{figure(value)} {unit}"
+    return f"{figure(value / 1024)} TiB"
+
+
+def share(fraction: float) -> str:
+    """Return a fraction as a percentage without decimals, or with one where it is under 10 %.
+
+    Args:
+        fraction: 1 is all.
+
+    Returns:
+        Such as ``87 %``.
+    """
+    percent = fraction * 100
+    return f"{percent:.1f} %" if abs(percent) < 9.95 else f"{percent:,.0f} %"
+
+
+def change(ratio: float) -> str:
+    """Return how a time differs from another, in words that say which way is slow.
+
+    Args:
+        ratio: the new time over the old one.
+
+    Returns:
+        Such as ``+12 %``, ``−8.1 %`` or ``×3.4``.
+    """
+    if ratio >= 2.95:
+        return f"×{figure(ratio, 2)}"
+    percent = (ratio - 1) * 100
+    text = f"{percent:+.1f} %" if abs(percent) < 9.95 else f"{percent:+.0f} %"
+    return text.replace("-", "−")
+
+
+def counted(count: int, what: str, several: str = "") -> str:
+    """Return a number and its noun.
+
+    Args:
+        count: how many.
+        what: the noun for one.
+        several: the noun for more, by default with an s.
+
+    Returns:
+        Such as ``1 case`` or ``2,000 cases``.
+    """
+    return f"{count:,} {what if count == 1 else several or what + 's'}"
