@@ -16,18 +16,18 @@ export npm_config_cache := $(CURDIR)/.setup/npm
 export XDG_CACHE_HOME := $(CURDIR)/.setup/cache
 export ORT_DISABLE_TELEMETRY := 1
 
-.PHONY: demo test check lint setup test-all-pythons picture clean
+.PHONY: demo test check lint setup test-all-pythons picture clean browser
 
 demo: setup
 	@$(VENV_PYTHON) -m webgpu_kernels.demo
 
-test: lint
+test: lint browser
 	@$(VENV_PYTHON) -m pytest -q -n auto -m "not slow and not node"
 	@$(VENV_PYTHON) -m pytest -q -n auto -m "slow or node"
 	@$(ABOUT_SKIPS)
 
 # The quick half of test, for while you work.
-check: lint
+check: lint browser
 	@$(VENV_PYTHON) -m pytest -q -n auto -m "not slow and not node"
 	@$(ABOUT_SKIPS)
 
@@ -49,6 +49,10 @@ setup:
 	  echo 'setup: "$(PYTHON)" does not run here, and no other Python from 3.11 to 3.13: install python3 and python3-venv' >&2; \
 	  exit 1; }
 	@"$(PYTHON)" scripts/setup.py
+
+# Only tests need it, and they are skipped without.
+browser: setup
+	@"$(PYTHON)" scripts/setup.py --browser
 
 test-all-pythons:
 	@"$(PYTHON)" scripts/test_pythons.py $(PYTHONS)

@@ -1,8 +1,9 @@
 """Set the working tree up: a virtual environment with the package in it, and a Vulkan driver where none answers.
 
 ``make demo`` and ``make test`` run this first. It is silent when there is nothing to do, and writes only inside the
-working tree, except that Debian's driver packages are installed with apt. Only the standard library is used, in a
-syntax that Python 3.6 parses, so that an old interpreter gets a sentence instead of a traceback.
+working tree, except that Debian's packages of a driver, and for tests of a browser, are installed with apt. Only the
+standard library is used, in a syntax that Python 3.6 parses, so that an old interpreter gets a sentence instead of a
+traceback.
 """
 
 import shutil
@@ -46,6 +47,10 @@ STAMP = "webgpu-kernels-stamp"
 EXTRAS = "dev,peers"
 DRIVER_PACKAGES = ("libvulkan1", "mesa-vulkan-drivers")
 ADAPTER_TIMEOUT_S = 120
+BROWSER_PACKAGES = ("chromium",)
+# As the chromium engine looks for it.
+BROWSER_VARIABLE = "WEBGPU_KERNELS_CHROMIUM"
+BROWSERS = ("chromium", "chromium-browser", "google-chrome-stable", "google-chrome")
 
 # What pip, apt and the resolver say when the network is at fault, in the order in which they explain the most.
 NETWORK_FAULTS = re.compile(
@@ -71,9 +76,14 @@ def main(arguments: list[str] | None = None) -> int:
     """
     parser = argparse.ArgumentParser(description="Make the virtual environment and see that a GPU adapter answers.")
     parser.add_argument("--venv", type=Path, default=ROOT / ".venv", help="folder of the environment")
-    venv: Path = parser.parse_args(arguments).venv
+    parser.add_argument("--browser", action="store_true", help="see only that there is a Chromium for the tests")
+    options = parser.parse_args(arguments)
+    venv: Path = options.venv
     try:
         WORK.mkdir(exist_ok=True)
+        if options.browser:
+            ensure_browser()
+            return 0
         make_environment(venv)
         compile_sources(venv)
         ensure_adapter(venv)
@@ -144,11 +154,7 @@ def ensure_adapter(venv: Path) -> None:
             "no Vulkan adapter answers. Install your system's Vulkan loader and a driver (Mesa's lavapipe runs on any "
             "CPU), then run the same command again"
         )
-    prefix = administrator_prefix()
-    say(f"no Vulkan adapter answers; installing {' and '.join(DRIVER_PACKAGES)} with apt-get")
-    run_logged("apt-get", [*prefix, "apt-get", "update", "-q"])
-    options = ["-q", "-y", "--no-install-recommends", "-o", "DPkg::Lock::Timeout=120"]
-    run_logged("apt-get", [*prefix, "apt-get", "install", *options, *DRIVER_PACKAGES])
+    install("no Vulkan adapter answers", DRIVER_PACKAGES)
     if not adapter_answers(venv):
         raise SetupError(
             "mesa-vulkan-drivers is installed and still no Vulkan adapter answers. Look at what this prints: "
@@ -177,8 +183,51 @@ def adapter_answers(venv: Path) -> bool:
     return answer.returncode == 0
 
 
-def administrator_prefix() -> list[str]:
-    """Return what goes before apt-get: nothing for root, else sudo where it asks no password."""
+def ensure_browser() -> None:
+    """Install Debian's Chromium where there is none; without one the tests that need it are skipped, and no more."""
+    named = os.environ.get(BROWSER_VARIABLE)
+    if any(shutil.which(name) for name in ([named] if named else BROWSERS)):
+        return
+    problem = f"{BROWSER_VARIABLE} is {named}, and that is no program"
+    if not named and not (Path("/etc/debian_version").exists() and shutil.which("apt-get")):
+        problem = f"no Chromium on PATH. Install one, or name it in {BROWSER_VARIABLE}"
+    elif not named:
+        try:
+            install("no Chromium on PATH", BROWSER_PACKAGES)
+        except SetupError as error:
+            problem = str(error)
+        else:
+            return
+    say(f"{problem}. Until then the tests marked browser are skipped")
+
+
+def install(why: str, packages: tuple[str, ...]) -> None:
+    """Install Debian's packages.
+
+    Args:
+        why: what is missing.
+        packages: their names.
+
+    Raises:
+        SetupError: that needs somebody else, or failed.
+    """
+    prefix = administrator_prefix(why, packages)
+    say(f"{why}; installing {' and '.join(packages)} with apt-get")
+    run_logged("apt-get", [*prefix, "apt-get", "update", "-q"])
+    options = ["-q", "-y", "--no-install-recommends", "-o", "DPkg::Lock::Timeout=120"]
+    run_logged("apt-get", [*prefix, "apt-get", "install", *options, *packages])
+
+
+def administrator_prefix(why: str, packages: tuple[str, ...]) -> list[str]:
+    """Return what goes before apt-get: nothing for root, else sudo where it asks no password.
+
+    Args:
+        why: what is missing.
+        packages: what would be installed.
+
+    Raises:
+        SetupError: neither; the message has the command to run.
+    """
     environment = ["env", "DEBIAN_FRONTEND=noninteractive"]
     if os.geteuid() == 0:
         return environment
@@ -186,8 +235,8 @@ def administrator_prefix() -> list[str]:
     if sudo and subprocess.run([sudo, "-n", "true"], capture_output=True, check=False).returncode == 0:
         return [sudo, "-n", *environment]
     raise SetupError(
-        "no Vulkan adapter answers, and installing one needs root. Run this, then the same command again: "
-        f"sudo apt-get update && sudo apt-get install -y {' '.join(DRIVER_PACKAGES)}"
+        f"{why}, and installing one needs root. Run this, then the same command again: "
+        f"sudo apt-get update && sudo apt-get install -y {' '.join(packages)}"
     )
 
 

@@ -131,10 +131,52 @@ def test_without_root_and_sudo_the_message_says_what_to_run(setup: ModuleType, m
     monkeypatch.setattr(setup.os, "geteuid", lambda: 1000)
     monkeypatch.setattr(setup.shutil, "which", lambda _name: None)
     with pytest.raises(setup.SetupError) as caught:
-        setup.administrator_prefix()
+        setup.administrator_prefix("no Vulkan adapter answers", setup.DRIVER_PACKAGES)
     assert str(caught.value) == (
         "no Vulkan adapter answers, and installing one needs root. "
         f"Run this, then the same command again: {INSTALL_BY_HAND}"
+    )
+
+
+def test_a_browser_that_is_here_is_not_installed(
+    setup: ModuleType, commands: list[list[str]], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Whatever it is called on PATH."""
+    browser = tmp_path / "google-chrome"
+    browser.write_text("#!/bin/sh\n")
+    browser.chmod(0o755)
+    monkeypatch.delenv("WEBGPU_KERNELS_CHROMIUM", raising=False)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert setup.main(["--browser"]) == 0
+    assert commands == []
+
+
+@pytest.mark.skipif(not Path("/etc/debian_version").exists(), reason="needs Debian")
+def test_root_installs_the_browser(
+    setup: ModuleType, commands: list[list[str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Debian's chromium, and nothing else is set up."""
+    monkeypatch.delenv("WEBGPU_KERNELS_CHROMIUM", raising=False)
+    monkeypatch.setattr(setup.shutil, "which", lambda name: "/usr/bin/apt-get" if name == "apt-get" else None)
+    monkeypatch.setattr(setup.os, "geteuid", lambda: 0)
+    assert setup.main(["--browser"]) == 0
+    assert [command[3] for command in commands] == ["update", "install"]
+    assert commands[1][-1] == "chromium"
+
+
+@pytest.mark.skipif(not Path("/etc/debian_version").exists(), reason="needs Debian")
+def test_a_browser_that_cannot_be_installed_only_costs_its_tests(
+    setup: ModuleType, commands: list[list[str]], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Set-up goes on, and says what to run."""
+    monkeypatch.delenv("WEBGPU_KERNELS_CHROMIUM", raising=False)
+    monkeypatch.setattr(setup.shutil, "which", lambda name: "/usr/bin/apt-get" if name == "apt-get" else None)
+    monkeypatch.setattr(setup.os, "geteuid", lambda: 1000)
+    assert setup.main(["--browser"]) == 0
+    assert commands == []
+    assert capsys.readouterr().err == (
+        "setup: no Chromium on PATH, and installing one needs root. Run this, then the same command again: sudo "
+        "apt-get update && sudo apt-get install -y chromium. Until then the tests marked browser are skipped\n"
     )
 
 
@@ -143,7 +185,7 @@ def test_sudo_that_asks_no_password_is_used(setup: ModuleType, monkeypatch: pyte
     monkeypatch.setattr(setup.os, "geteuid", lambda: 1000)
     monkeypatch.setattr(setup.shutil, "which", lambda _name: "/usr/bin/sudo")
     monkeypatch.setattr(setup.subprocess, "run", lambda *_, **__: subprocess.CompletedProcess([], 0))
-    assert setup.administrator_prefix() == ["/usr/bin/sudo", "-n", "env", "DEBIAN_FRONTEND=noninteractive"]
+    assert setup.administrator_prefix("nothing", ()) == ["/usr/bin/sudo", "-n", "env", "DEBIAN_FRONTEND=noninteractive"]
 
 
 @pytest.mark.parametrize("code", ["raise SystemExit(1)", "import os; os.abort()", "import time; time.sleep(60)"])
