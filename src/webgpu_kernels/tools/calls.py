@@ -7,18 +7,17 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
 from webgpu_kernels.contract import DTYPES
-from webgpu_kernels.contract.cursor import Node, ReadingStopped, Report
-from webgpu_kernels.contract.document import checked
 from webgpu_kernels.contract.fields import Fields
-from webgpu_kernels.contract.json_text import load_json
-from webgpu_kernels.errors import ManifestError, RequestError
+from webgpu_kernels.errors import RequestError
 from webgpu_kernels.invocation import Invocation
 from webgpu_kernels.planning.rendering import build_program
 from webgpu_kernels.planning.spec import TensorSpec
+from webgpu_kernels.tools.documents import read_document
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from webgpu_kernels.contract.cursor import Node
     from webgpu_kernels.kernel import Kernel
     from webgpu_kernels.planning.capabilities import Capabilities
     from webgpu_kernels.planning.program import Program
@@ -138,20 +137,7 @@ def parse_call(content: str | bytes, *, where: str) -> CallDescription:
 
     Source: docs/suites.md.
     """
-    report = Report()
-    try:
-        root = Node(load_json(content), report)
-        try:
-            call = read_call(Node(checked(root), report))
-        except ReadingStopped:
-            report.raise_any(root.value, "")
-            raise
-        report.raise_any(root.value, "")
-    except ManifestError as error:
-        count = f"{len(error.defects)} defect{'s' if len(error.defects) != 1 else ''}"
-        listed = "".join(f"\n  {defect}" for defect in error.defects)
-        raise RequestError(f"the call has {count}{listed}", where=where) from error
-    return call
+    return read_document(content, read_call, what="the call", where=where, error=RequestError)
 
 
 def read_call(node: Node) -> CallDescription:
