@@ -1,0 +1,239 @@
+"""The sample of a package: calls of its suites and made-up ones, each judged on several devices."""
+
+from __future__ import annotations
+
+import json
+import time
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from webgpu_kernels.contract.cursor import Node, Report
+from webgpu_kernels.errors import KernelError, PackageError
+from webgpu_kernels.planning.selection import select_variant
+from webgpu_kernels.tools.calls import CALL_KEYS, SPEC_KEYS, read_call
+from webgpu_kernels.tools.lint.findings import Place
+from webgpu_kernels.tools.lint.formulas import formulas, tree
+from webgpu_kernels.tools.lint.sampling.choices import choices
+from webgpu_kernels.tools.lint.sampling.devices import EVERYTHING, sampled_devices
+from webgpu_kernels.tools.lint.sampling.drafts import Solver
+from webgpu_kernels.tools.lint.sampling.relations import relations
+from webgpu_kernels.tools.lint.sampling.search import Search, bound
+from webgpu_kernels.tools.suites.reading import TEST_FILE, suite_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from webgpu_kernels.planning.request import Request
+    from webgpu_kernels.planning.selection import Selection
+    from webgpu_kernels.tools.calls import CallDescription
+    from webgpu_kernels.tools.lint.findings import Findings
+    from webgpu_kernels.tools.lint.sampling.devices import SampledDevice
+    from webgpu_kernels.tools.lint.sampling.search import Trial
+    from webgpu_kernels.tools.lint.subject import Subject
+
+BENCH_FILE: Final = "bench.json"
+MADE_UP: Final = 96
+"""Made-up calls that are judged on every device."""
+MAX_CASES: Final = 600
+CASES_EVERYWHERE: Final = 40
+"""Cases that are judged on every device; the others only where made-up calls are searched."""
+SEARCHED_ON: Final = ("lavapipe", EVERYTHING)
+
+
+class SampledCall(NamedTuple):
+    """One call of the sample.
+
+    Attributes:
+        call: the call.
+        origin: ``test.json``, ``bench.json`` or empty for one that was made up.
+        name: the case's, or empty.
+        set_apart: whether the case expects an error, or is skipped.
+        force: the only variants that the case is for; empty for all.
+    """
+
+    call: CallDescription
+    origin: str = ""
+    name: str = ""
+    set_apart: bool = False
+    force: tuple[str, ...] = ()
+
+
+class Judged(NamedTuple):
+    """A call on a device.
+
+    Attributes:
+        sampled: the call.
+        device: the device.
+        selection: every variant judged; None where the call does not bind there.
+        error: why it does not bind, or empty.
+    """
+
+    sampled: SampledCall
+    device: SampledDevice
+    selection: Selection | None
+    error: str = ""
+
+    @property
+    def request(self) -> Request:
+        """The bound call."""
+        assert self.selection is not None
+        return self.selection.request
+
+    @property
+    def accepted(self) -> tuple[str, ...]:
+        """Variants that can run it, superseded and demoted ones, too."""
+        if self.selection is None:
+            return ()
+        return tuple(each.id for each in self.selection.candidates if each.accepted or each.kind == "superseded")
+
+    @property
+    def chosen(self) -> str | None:
+        """The variant that is selected."""
+        return self.selection.variant.id if self.selection is not None and self.selection.variant else None
+
+
+class Sample(NamedTuple):
+    """What a package was tried on.
+
+    Attributes:
+        judged: every call on every device.
+        refused: made-up calls that no variant takes though the contract's own conditions hold.
+        tries: made-up calls that were tried.
+        valid: how many of those the contract takes.
+        has_tests: whether there is a test.json that can be read.
+        failure: why made-up calls do not bind, where none does.
+        late: whether the time was over before everything was tried.
+    """
+
+    judged: tuple[Judged, ...]
+    refused: tuple[Trial, ...]
+    tries: int
+    valid: int
+    has_tests: bool
+    failure: str
+    late: bool
+
+
+def take_sample(subject: Subject, findings: Findings, deadline: float, advance: Callable[[str], None]) -> Sample:
+    """Gather calls and judge them.
+
+    Args:
+        subject: the package.
+        findings: where suites that cannot be read are reported.
+        deadline: when to stop, on ``time.monotonic``'s clock.
+        advance: told what comes now.
+
+    Returns:
+        The sample.
+    """
+    advance("making up requests")
+    sources = [formula.source for formula in formulas(subject.manifest, subject.paths)]
+    trees = [found for found in map(tree, sources) if found is not None]
+    devices = sampled_devices(subject.manifest, sources)
+    able = choices(subject.manifest, trees)
+    solver = Solver(subject.manifest, relations(subject.manifest, trees), able)
+    search = Search(
+        subject.manifest, solver, able, [device for device in devices if device.name in SEARCHED_ON], deadline
+    )
+    found = search.run()
+    advance("judging requests on devices")
+    cases, has_tests = _cases(subject, findings)
+    spread = [SampledCall(trial.call) for trial in _spread([trial for trial in found if trial.chosen])]
+    few = [device for device in devices if device.name in SEARCHED_ON]
+    often, rarely = _dealt(cases)
+    judged = [
+        *_judged(subject, [*often, *spread], devices, deadline),
+        *_judged(subject, rarely, few, deadline),
+    ]
+    return Sample(
+        judged=tuple(judged),
+        refused=tuple(trial for trial in found if not trial.chosen and not trial.guessed),
+        tries=search.tries,
+        valid=len(found),
+        has_tests=has_tests,
+        failure=next(iter(search.failures.values()), "") if not found else "",
+        late=time.monotonic() > deadline,
+    )
+
+
+def _dealt(cases: Sequence[SampledCall]) -> tuple[list[SampledCall], list[SampledCall]]:
+    """Choose some cases, evenly from first to last, that are judged on every device."""
+    step = max(1, -(-len(cases) // CASES_EVERYWHERE))
+    return list(cases[::step]), [case for index, case in enumerate(cases) if index % step]
+
+
+def _spread(trials: Sequence[Trial]) -> list[Trial]:
+    """Choose calls that differ: in variants, dtypes, tensors that are there, and size."""
+    kinds: dict[tuple[object, ...], list[Trial]] = {}
+    for trial in trials:
+        size = max((spec.size for spec in trial.call.inputs.values()), default=0)
+        dtypes = tuple(spec.dtype for spec in trial.call.inputs.values())
+        key = (trial.chosen, dtypes, trial.draft.outputs, min(3, size.bit_length() // 8))
+        kinds.setdefault(key, []).append(trial)
+    chosen: list[Trial] = []
+    waiting = list(kinds.values())
+    while waiting and len(chosen) < MADE_UP:
+        chosen += [alike.pop(0) for alike in waiting]
+        waiting = [alike for alike in waiting if alike]
+    return chosen[:MADE_UP]
+
+
+def _judged(
+    subject: Subject, calls: Iterable[SampledCall], devices: Sequence[SampledDevice], deadline: float
+) -> Iterable[Judged]:
+    for sampled in calls:
+        for device in devices:
+            if time.monotonic() > deadline:
+                return
+            try:
+                request = bound(subject.manifest, sampled.call, device)
+                yield Judged(sampled, device, select_variant(request, exhaustive=True))
+            except KernelError as error:
+                yield Judged(sampled, device, None, str(error))
+
+
+def _cases(subject: Subject, findings: Findings) -> tuple[list[SampledCall], bool]:
+    """Read the calls of test.json and bench.json; what cannot be read is reported."""
+    cases: list[SampledCall] = []
+    try:
+        suite = suite_of(subject.package)
+    except PackageError as error:
+        if (subject.package.root / TEST_FILE).exists():
+            findings.add("L002", Place(TEST_FILE), error.message)
+        return [*cases, *_benches(subject, findings)], False
+    except KernelError as error:
+        findings.add("L002", Place(TEST_FILE), error.message)
+        return [*cases, *_benches(subject, findings)], False
+    cases += [
+        SampledCall(case.call, TEST_FILE, case.name, case.error is not None or case.skip_gpu is not None, case.force)
+        for case in suite.cases[:MAX_CASES]
+    ]
+    return [*cases, *_benches(subject, findings)], True
+
+
+def _benches(subject: Subject, findings: Findings) -> list[SampledCall]:
+    if not (subject.package.root / BENCH_FILE).exists():
+        return []
+    try:
+        document = json.loads(subject.package.read(BENCH_FILE))
+    except (ValueError, RecursionError, PackageError) as error:
+        findings.add("L002", Place(BENCH_FILE), f"cannot be read: {error}")
+        return []
+    entries = document.get("cases") if isinstance(document, dict) else None
+    return [
+        SampledCall(_bench_call(entry), BENCH_FILE, str(entry.get("name", "")))
+        for entry in (entries[:MAX_CASES] if isinstance(entries, list) else [])
+        if isinstance(entry, dict)
+    ]
+
+
+def _bench_call(entry: dict[str, object]) -> CallDescription:
+    """Read the call of a case, without the data and the numbers that stand beside it."""
+    plain = {key: entry[key] for key in CALL_KEYS if key in entry and key != "variant"}
+    for group in ("inputs", "outputs"):
+        tensors = plain.get(group)
+        if isinstance(tensors, dict):
+            plain[group] = {
+                name: {key: spec[key] for key in SPEC_KEYS if key in spec} if isinstance(spec, dict) else spec
+                for name, spec in tensors.items()
+            }
+    return read_call(Node(plain, Report()))
