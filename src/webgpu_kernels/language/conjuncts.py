@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from webgpu_kernels.errors import LanguageError
@@ -34,6 +35,7 @@ def disjuncts(source: str) -> tuple[str, ...]:
     return _operands(source, "or")
 
 
+@lru_cache(maxsize=1024)
 def _operands(source: str, operator: str) -> tuple[str, ...]:
     try:
         tokens = [token for token in expression_tokens(Source(source)) if token.kind != "end"]
