@@ -237,10 +237,8 @@ class ValueRangeError(RequestError, IndexError):
             expected=f"{allowed} ({what})" if what else allowed,
             got=str(value),
         )
-        self.least = least
-        self.most = most
-        self.value = value
-        self.position = position
+        self.least, self.most = least, most
+        self.value, self.position = value, position
 
     def __reduce__(self) -> tuple[object, ...]:
         """Rebuild without calling ``__init__`` again: its arguments are keywords."""
@@ -274,9 +272,7 @@ class LimitError(PlanError):
 
     def __init__(self, message: str, *, limit: str, asked: int, available: int, where: str | None = None) -> None:
         super().__init__(f"{message}: needs {asked}, the device's {limit} is {available}", where=where)
-        self.limit = limit
-        self.asked = asked
-        self.available = available
+        self.limit, self.asked, self.available = limit, asked, available
 
     def __reduce__(self) -> tuple[object, ...]:
         """Rebuild without calling ``__init__`` again: its arguments are keywords."""

@@ -60,7 +60,7 @@ def read_data(
     Returns:
         What the tensor holds; None where something is wrong, which is then reported.
 
-    Source: FORMAT, section 13; docs/suites.md.
+    Source: docs/suites.md.
     """
     size = math.prod(shape)
     if size > MAX_ELEMENTS:

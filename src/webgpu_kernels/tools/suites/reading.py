@@ -58,7 +58,7 @@ def suite_of(package: Package) -> Suite:
         PackageError: there is no such file, or it is not what its digest says.
         SuiteError: it breaks the format; all its defects are listed.
 
-    Source: FORMAT, section 13; docs/suites.md.
+    Source: docs/suites.md.
     """
     return read_suite(package.read(TEST_FILE), where=package.where)
 
@@ -76,7 +76,7 @@ def read_suite(content: str | bytes, *, where: str) -> Suite:
     Raises:
         SuiteError: it breaks the format; all its defects are listed.
 
-    Source: FORMAT, section 13; docs/suites.md.
+    Source: docs/suites.md.
     """
     cases = read_document(content, _read_cases, what=TEST_FILE, where=where, error=SuiteError)
     return Suite(where=where, cases=cases)
@@ -100,7 +100,7 @@ def read_tensors(
     Returns:
         Name to spec, and name to what it holds.
 
-    Source: FORMAT, section 13; docs/suites.md.
+    Source: docs/suites.md.
     """
     specs: dict[str, TensorSpec] = {}
     held: dict[str, Data] = {}
