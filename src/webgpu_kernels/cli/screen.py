@@ -133,10 +133,6 @@ class Screen:
         self.note(("defect of this program: ", "bold red"), said, "; run it again with --traceback and report it")
         self._failed(type(error).__name__, error)
 
-    def interrupted(self) -> None:
-        """Say that Ctrl-C ended the command."""
-        self.note("interrupted")
-
     @contextmanager
     def progress(self, what: str, total: int | None = None) -> Iterator[Progress]:
         """Show progress on standard error while a block runs, where that is a terminal and it takes over a second.

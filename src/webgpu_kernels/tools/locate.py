@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -36,7 +37,7 @@ def locate(text: str, *, trust: Trust = False, token: str | bool | None = None, 
         SourceError: a repository without version and commit.
         PackageError: the package cannot be read.
     """
-    if Path(text).is_dir():
+    if _is_folder(text):
         return load_kernel(text, device=device)
     if text in bundled_names():
         return get_kernel(text, device=device)
@@ -54,6 +55,14 @@ def locate(text: str, *, trust: Trust = False, token: str | bool | None = None, 
     if version:
         return get_kernel(found["name"], version=int(version[1]), trust_remote_code=trust, token=token, device=device)
     return get_kernel(found["name"], revision=at, trust_remote_code=trust, token=token, device=device)
+
+
+def _is_folder(text: str) -> bool:
+    try:
+        return Path(text).is_dir()
+    except (OSError, ValueError) as error:
+        reason = os.strerror(error.errno) if isinstance(error, OSError) and error.errno else str(error)
+        raise PackageNotFound(f"cannot be looked at: {reason}", where=text[:120]) from error
 
 
 def _nowhere(text: str) -> PackageNotFound:
