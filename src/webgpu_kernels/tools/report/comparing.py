@@ -99,21 +99,27 @@ class Comparison:
         return sum(change.verdict == verdict and change.called for change in self.changes)
 
 
-def compared(runs: Sequence[Run], benches: Sequence[Bench], base: RunResults) -> tuple[Comparison, ...]:
-    """Hold runs against a base.
+def compared(runs: Sequence[Run], benches: Sequence[Bench], bases: Sequence[RunResults]) -> tuple[Comparison, ...]:
+    """Hold runs against earlier ones.
 
     Args:
         runs: of the report.
         benches: of these runs.
-        base: an earlier run.
+        bases: the earlier runs.
 
     Returns:
-        One for each run on the base's device, and where there is none, one for each run.
+        One for each run that has a base on its device, the latest of them; where none has, each run with the only base.
     """
-    like = [run for run in runs if _device(run.results) == _device(base)]
-    return tuple(
-        _comparison(run, [bench for bench in benches if bench.run is run], base) for run in like or runs
-    )  # fmt: skip
+    pairs = [(run, base) for run in runs for base in _latest(run, bases)]
+    if not pairs and len(bases) == 1:
+        pairs = [(run, bases[0]) for run in runs]
+    return tuple(_comparison(run, [bench for bench in benches if bench.run is run], base) for run, base in pairs)
+
+
+def _latest(run: Run, bases: Sequence[RunResults]) -> tuple[RunResults, ...]:
+    like = [base for base in bases if _device(base) == _device(run.results)]
+    here = [base for base in like if base.machine == run.results.machine]
+    return tuple(sorted(here or like, key=lambda base: base.created)[-1:])
 
 
 def _device(results: RunResults) -> tuple[str, str, str]:
@@ -123,7 +129,10 @@ def _device(results: RunResults) -> tuple[str, str, str]:
 
 def _comparison(run: Run, benches: Sequence[Bench], base: RunResults) -> Comparison:
     then = {(bench.package, bench.case): bench for bench in base.benches}
-    now = {(result.package, result.case): (result, bench) for result, bench in zip(run.results.benches, benches, strict=True)}
+    now = {
+        (result.package, result.case): (result, bench)
+        for result, bench in zip(run.results.benches, benches, strict=True)
+    }
     changes = [change for key, pair in now.items() if key in then for change in _changes(*pair, then[key])]
     lost = [f"{visible(case)} is only in the base" for package, case in then if (package, case) not in now]
     fresh = [f"{visible(case)} is only in this run" for package, case in now if (package, case) not in then]
@@ -191,5 +200,3 @@ def _turn(before: str | None, after: str | None) -> Turn:
 
 def _outcomes(tests: Sequence[TestResult]) -> dict[tuple[str, str, str], str]:
     return {(test.package, test.case, test.variant): test.outcome for test in tests}
-
-

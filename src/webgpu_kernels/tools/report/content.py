@@ -99,13 +99,13 @@ class Content:
         return tuple(bench for bench in self.benches if bench.run is run)
 
 
-def content_of(files: Sequence[RunResults], *, title: str | None = None, base: RunResults | None = None) -> Content:
+def content_of(files: Sequence[RunResults], *, title: str | None = None, bases: Sequence[RunResults] = ()) -> Content:
     """Work out what the page says.
 
     Args:
         files: results; those of one device are joined.
         title: the page's heading.
-        base: an earlier run to compare with.
+        bases: files of an earlier run to compare with; those of one device are joined, too.
 
     Returns:
         Values; nothing is drawn or written yet.
@@ -120,7 +120,7 @@ def content_of(files: Sequence[RunResults], *, title: str | None = None, base: R
         runs=runs,
         matrices=found,
         benches=benches,
-        comparisons=compared(runs, benches, base) if base else (),
+        comparisons=compared(runs, benches, joined(bases)),
         packages=_once([*(matrix.package for matrix in found), *(bench.package for bench in benches)]),
         variants=_once([*columns, *timings]),
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from webgpu_kernels.tools.report.plots import Spec
+    from webgpu_kernels.tools.report.look import Spec
 
 # Vega resolves links against the place of its own samples; ours lead to places in the page.
 _BASE: Final = 'href="https://vega.github.io/vega-datasets/#'

@@ -4,18 +4,26 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from webgpu_kernels.tools.report.plots import NARROW, WIDE, Bar, Point, bars, roofline, strip
-from webgpu_kernels.tools.report.text import change, counted, duration, figure, share
+from webgpu_kernels.tools.report.bars import Bar, bars
+from webgpu_kernels.tools.report.scatter import NARROW, WIDE, Point, roofline, strip
+from webgpu_kernels.tools.report.text import TIMES, change, counted, duration, figure, share
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from webgpu_kernels.tools.report.comparing import Comparison
     from webgpu_kernels.tools.report.content import Content
-    from webgpu_kernels.tools.report.plots import Spec
+    from webgpu_kernels.tools.report.look import Spec
     from webgpu_kernels.tools.report.speed import Bench
 
-_LOOKS: Final = {"slower": "marked", "same": "hollow", "faster": "solid"}
+_SLOWER: Final = f"time now over the base's: right of 1{TIMES} it is slower"
+_ALARM: Final = "var(--alarm)"
+_WORDS: Final = {"slower": "slower", "same": "within the noise", "faster": "faster"}
+_LOOKS: Final = {
+    "slower": (_ALARM, "triangle-up"),
+    "within the noise": ("var(--edge)", "circle"),
+    "faster": ("var(--chosen)", "triangle-down"),
+}
 
 
 class Figure(NamedTuple):
@@ -57,7 +65,7 @@ def _roofs(key: str, benches: Sequence[Bench]) -> Iterator[Figure]:
             x=bench.moved,
             y=bench.chosen.speed,
             series=bench.package,
-            kind="marked" if bench.better else "plain",
+            fill=_ALARM if bench.better else None,
             target=bench.id,
             said=f"{bench.case}: {figure(bench.chosen.speed)} GB/s"
             + (f", {share(bench.chosen.of_copy)} of a copy" if bench.chosen.of_copy else ""),
@@ -77,7 +85,7 @@ def _peers(key: str, benches: Sequence[Bench]) -> Iterator[Figure]:
             x=peer.ratio,
             y=peer.name,
             series=bench.package,
-            kind="plain" if peer.kind == "peer" else "hollow",
+            fill="series" if peer.kind == "peer" else None,
             target=bench.id,
             said=f"{bench.case}: {peer.name} takes {figure(peer.ratio, 2)} times as long as ours"
             + ("" if peer.kind == "peer" else ", and computes something else"),
@@ -88,7 +96,7 @@ def _peers(key: str, benches: Sequence[Bench]) -> Iterator[Figure]:
     ]
     rows = list(dict.fromkeys(str(point.y) for point in points))
     for name, width in (("wide", WIDE), ("narrow", NARROW)) if points else ():
-        spec = strip(points, rows, width, axis="its time over ours: right of 1× we are faster")
+        spec = strip(points, width, axis=f"its time over ours: right of 1{TIMES} we are faster")
         yield Figure(f"{key}-{name}", spec, f"Times of {' and '.join(rows)} over ours")
 
 
@@ -97,8 +105,8 @@ def _changes(comparison: Comparison) -> Iterator[Figure]:
         Point(
             x=found.ratio,
             y=found.bench.package,
-            series="",
-            kind=_LOOKS[found.verdict],
+            series=_WORDS[found.verdict],
+            fill=None if found.verdict == "same" else _LOOKS[found.verdict][0],
             target=found.bench.id,
             said=f"{found.bench.case}: {change(found.ratio)}, {duration(found.base.median)} then, "
             f"{duration(found.now.median)} now",
@@ -106,9 +114,8 @@ def _changes(comparison: Comparison) -> Iterator[Figure]:
         for found in comparison.changes
         if found.called
     ]
-    rows = list(dict.fromkeys(str(point.y) for point in points))
     for name, width in (("wide", WIDE), ("narrow", NARROW)) if points else ():
-        spec = strip(points, rows, width, axis="time now over the base's: right of 1× it is slower")
+        spec = strip(points, width, axis=_SLOWER, looks=_LOOKS)
         label = f"Changes of {counted(len(points), 'benchmark')} against the base"
         yield Figure(f"changes-{comparison.run.index}-{name}", spec, label)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from webgpu_kernels.tools.report.text import figure, share, visible
+from webgpu_kernels.tools.report.text import MINUS, TIMES, figure, share, visible
 from webgpu_kernels.tools.suites.telling import Rerun
 
 if TYPE_CHECKING:
@@ -111,13 +111,15 @@ def matrices(runs: Sequence[Run]) -> tuple[Matrix, ...]:
     Args:
         runs: of the report.
     """
+    pairs = dict.fromkeys((test.package, run.index) for run in runs for test in run.results.tests)
+    packages = list(dict.fromkeys(package for package, _ in pairs))
     found: list[Matrix] = []
     first = 0
-    for run in runs:
-        for package in dict.fromkeys(test.package for test in run.results.tests):
-            tests = [test for test in run.results.tests if test.package == package]
-            found.append(_matrix(run, package, tests, first))
-            first += len(tests)
+    # A package's devices stand below each other, as they are what one compares.
+    for package, index in sorted(pairs, key=lambda pair: packages.index(pair[0])):
+        tests = [test for test in runs[index].results.tests if test.package == package]
+        found.append(_matrix(runs[index], package, tests, first))
+        first += len(tests)
     return tuple(found)
 
 
@@ -138,7 +140,9 @@ def _matrix(run: Run, package: str, tests: list[TestResult], first: int) -> Matr
     ids |= dict.fromkeys(test.variant for test in tests)
     cells: dict[str, dict[str, Detail]] = {}
     for at, test in enumerate(tests):
-        cells.setdefault(test.case, {})[test.variant] = _detail(run, test, first + at, facts.source if facts else package)
+        cells.setdefault(test.case, {})[test.variant] = _detail(
+            run, test, first + at, facts.source if facts else package
+        )
     rows = tuple(_row(ids, of_case) for of_case in cells.values())
     outcomes = [cell.outcome for row in rows for cell in row.cells if cell]
     return Matrix(
@@ -146,12 +150,16 @@ def _matrix(run: Run, package: str, tests: list[TestResult], first: int) -> Matr
         package=visible(package),
         origin=visible(_origin(run, package)),
         columns=tuple(
-            Column(name=visible(name), description=visible(known.get(name, "")), cases=sum(name in of for of in cells.values()))
+            Column(
+                name=visible(name),
+                description=visible(known.get(name, "")),
+                cases=sum(name in of_case for of_case in cells.values()),
+            )
             for name in ids
         ),
         rows=rows,
         counts=tuple((outcome, outcomes.count(outcome)) for outcome in _WORST_FIRST if outcome in outcomes),
-    )  # fmt: skip
+    )
 
 
 def _row(ids: dict[str, None], cells: dict[str, Detail]) -> Row:
@@ -202,12 +210,12 @@ def _exact(value: Number) -> str:
     """Return a number as it was, as one digit may be what is wrong."""
     if isinstance(value, int):
         return visible(str(value) if abs(value) < 10**40 else figure(_real(value)))
-    return f"{value:.9g}".replace("-", "−").replace("inf", "∞").replace("nan", "NaN")
+    return f"{value:.9g}".replace("-", MINUS).replace("inf", "∞").replace("nan", "NaN")
 
 
 def _part(value: Number) -> str:
     known = _real(value)
-    return share(known) if abs(known) < 10 else f"×{figure(known, 2)}"
+    return share(known) if abs(known) < 10 else f"{TIMES}{figure(known, 2)}"
 
 
 def _real(value: Number) -> float:

@@ -39,8 +39,8 @@ def require_libraries() -> None:
     missing = [name for name in _LIBRARIES if find_spec(name) is None]
     if missing:
         raise ExtraMissing(
-            f"a report needs {' and '.join(missing)}", hint="Install webgpu-kernels[report]: pip install 'webgpu-kernels[report]'."
-        )  # fmt: skip
+            f"a report needs {' and '.join(missing)}", hint="They come with: pip install 'webgpu-kernels[report]'."
+        )
 
 
 def page_of(content: Content, plots: Mapping[str, str]) -> str:

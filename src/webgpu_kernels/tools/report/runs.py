@@ -104,17 +104,15 @@ def runs_of(files: Sequence[RunResults]) -> tuple[Run, ...]:
 def _names(files: Sequence[RunResults]) -> list[str]:
     """Name each run by its device; by engine, machine and date where others have that name."""
     names = [[visible(results.device.census.name or "a device without a name")] for results in files]
-    more = (
-        lambda results: results.device.census.engine,
-        lambda results: results.machine.processor,
-        lambda results: results.created,
-    )
-    for fact in more:
+    engines = [results.device.census.engine for results in files]
+    processors = [results.machine.processor for results in files]
+    dates = [results.created for results in files]
+    for facts in (engines, processors, dates):
         joint = [", ".join(name) for name in names]
         twice = [at for at, name in enumerate(joint) if joint.count(name) > 1]
-        if len({fact(files[at]) for at in twice}) > 1:
+        if len({facts[at] for at in twice}) > 1:
             for at in twice:
-                names[at].append(visible(fact(files[at])))
+                names[at].append(visible(facts[at]))
     joint = [", ".join(name) for name in names]
     return [name if joint.count(name) == 1 else f"{name} ({at + 1})" for at, name in enumerate(joint)]
 
@@ -123,7 +121,7 @@ def _facts(results: RunResults) -> tuple[tuple[str, str], ...]:
     census, machine = results.device.census, results.machine
     made = " ".join(filter(None, (census.vendor, census.architecture)))
     facts = {
-        "engine": f"{census.engine} {census.version}",
+        "engine": ", ".join(filter(None, (census.engine, census.version))),
         "kind": " · ".join(filter(None, (census.kind, census.backend))),
         "vendor": made,
         "driver": census.driver,

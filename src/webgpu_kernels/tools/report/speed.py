@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from webgpu_kernels.tools.report.noise import Time, difference, sane, time_of
-from webgpu_kernels.tools.report.text import change, duration, visible
+from webgpu_kernels.tools.report.text import change, duration, figure, visible
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -182,7 +182,9 @@ def _peer(name: str, found: PeerTime, chosen: Time | None) -> Timing:
     time = time_of(found.median_us, found.spread_us)
     notes = [f"{found.device}, {'GPU time' if found.clock == 'gpu' else 'wall time'}"]
     notes += [found.note] if found.note else []
-    notes += [] if found.counted else ["does not count: computes something else"]
+    if not found.counted:
+        wrong = sane(found.error_of_allowed)
+        notes += [f"its error is {figure(wrong, 2)} times what is allowed" if wrong else "it computes something else"]
     return Timing(
         name=visible(f"{name} {found.version}".strip()),
         kind="peer" if found.counted else "uncounted",

@@ -6,6 +6,8 @@ import math
 import unicodedata
 from typing import Final
 
+MINUS: Final = "\N{MINUS SIGN}"
+TIMES: Final = "\N{MULTIPLICATION SIGN}"
 _LONGEST: Final = 2_000
 _PICTURES: Final = 0x2400
 _INVISIBLE: Final = frozenset({"Cc", "Cf", "Co", "Cs", "Cn", "Zl", "Zp"})
@@ -49,14 +51,14 @@ def figure(value: float, digits: int = 3) -> str:
         Such as ``12.3``, ``0.0123`` or ``4,190``.
     """
     if not math.isfinite(value):
-        return "NaN" if math.isnan(value) else ("∞" if value > 0 else "−∞")
+        return "NaN" if math.isnan(value) else ("∞" if value > 0 else f"{MINUS}∞")
     if value == 0:
         return "0"
     places = digits - 1 - math.floor(math.log10(abs(value)))
     if places > digits + 4 or places < -12:
-        return f"{value:.{digits - 1}e}".replace("-", "−")
+        return f"{value:.{digits - 1}e}".replace("-", MINUS)
     rounded = round(value, places)
-    return f"{rounded:,.{max(0, places)}f}".replace("-", "−")
+    return f"{rounded:,.{max(0, places)}f}".replace("-", MINUS)
 
 
 def duration(microseconds: float) -> str:
@@ -113,13 +115,13 @@ def change(ratio: float) -> str:
         ratio: the new time over the old one.
 
     Returns:
-        Such as ``+12 %``, ``−8.1 %`` or ``×3.4``.
+        A percentage with its sign, such as ``+12 %``, and a factor from about three on.
     """
     if ratio >= 2.95:
-        return f"×{figure(ratio, 2)}"
+        return f"{TIMES}{figure(ratio, 2)}"
     percent = (ratio - 1) * 100
     text = f"{percent:+.1f} %" if abs(percent) < 9.95 else f"{percent:+.0f} %"
-    return text.replace("-", "−")
+    return "0.0 %" if text in {"+0.0 %", "-0.0 %"} else text.replace("-", MINUS)
 
 
 def counted(count: int, what: str, several: str = "") -> str:
