@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from manifest_schemas import check_seen
 
 from webgpu_kernels.contract import Manifest, Pass, read_manifest
 from webgpu_kernels.errors import ManifestError
@@ -77,4 +78,6 @@ def older_defects(manifest: Any) -> list[str]:
     """Return every defect of a manifest that the reader refuses, as ``path: message``."""
     with pytest.raises(ManifestError) as caught:
         read_manifest(manifest, dialect="1.0")
-    return [str(defect) for defect in caught.value.defects]
+    found = [str(defect) for defect in caught.value.defects]
+    check_seen("manifest-1.0", manifest, found)
+    return found

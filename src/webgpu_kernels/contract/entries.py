@@ -50,7 +50,8 @@ class Entry(NamedTuple):
     @property
     def label(self) -> str | None:
         """The WGSL variable's name: the given one, else the handle, the port, the intermediate."""
-        return self.name or self.handle or self.arg or self.scratch
+        given = (self.name, self.handle, self.arg, self.scratch)
+        return next((label for label in given if label is not None), None)
 
 
 def read_entry(node: Node, handle: str | None) -> Entry:

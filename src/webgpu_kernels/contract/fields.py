@@ -67,14 +67,9 @@ class Fields:
         if not self.good:
             node.fail_kind(f"an object with the keys {', '.join(self._known())}")
             return
-        if not table.open:
-            self._check_keys()
-        for key in table.required:
-            if key.name not in self._members:
-                self._miss(key.name, key.missing)
-        for name, why in table.never.items():
-            if name in self._members and self._is_known(table.keys[name]):
-                node.at(name, self._members[name]).fail(why)
+        self._check_keys()
+        if table.never:
+            self._check_places()
         if table.forms:
             self._find_form(table.forms)
 
@@ -85,11 +80,22 @@ class Fields:
         return key.extension is None or key.extension in self.node.report.extensions
 
     def _check_keys(self) -> None:
-        keys = self.table.keys
-        for name in self._members:
-            key = keys.get(name)
+        table, members = self.table, self._members
+        for name in () if table.open else members:
+            key = table.keys.get(name)
             if key is None or (key.extension is not None and not self._is_known(key)):
                 self._refuse(name, key)
+        for key in table.required:
+            if key.name not in members:
+                self._miss(key.name, key.missing)
+        for some in table.some:
+            if members.keys().isdisjoint(some.keys):
+                self._miss(some.keys[0], some.missing)
+
+    def _check_places(self) -> None:
+        for name, why in self.table.never.items():
+            if name in self._members and self._is_known(self.table.keys[name]):
+                self.node.at(name, self._members[name]).fail(why)
 
     def _refuse(self, name: str, key: Key | None) -> None:
         hint = undeclared(key.extension) if key and key.extension else RENAMED.get(name)

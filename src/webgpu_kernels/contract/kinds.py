@@ -158,13 +158,21 @@ class Key(NamedTuple):
     extension: str | None = None
 
 
+class Some(NamedTuple):
+    """Keys of which an object must have one, and what to say where it has none."""
+
+    keys: tuple[str, ...]
+    missing: str
+
+
 class Table:
     """The keys of one kind of objects.
 
     Args:
         what: what such an object is, for messages, such as ``a pass``.
         keys: its keys, in the order of lists in messages.
-        forms: groups of keys of which exactly one must be used; its first key is needed, or all where ``whole``.
+        forms: ways to write the object, of which exactly one must be used.
+        some: keys of which one must be there.
         open: whether further keys are let be.
 
     Attributes:
@@ -173,14 +181,22 @@ class Table:
         never: names of those that must not, each with the reason.
     """
 
-    __slots__ = ("forms", "keys", "never", "open", "required", "what")
+    __slots__ = ("forms", "keys", "never", "open", "required", "some", "what")
 
-    def __init__(self, what: str, *keys: Key, forms: tuple[Form, ...] = (), open: bool = False) -> None:  # noqa: A002
+    def __init__(
+        self,
+        what: str,
+        *keys: Key,
+        forms: tuple[Form, ...] = (),
+        some: tuple[Some, ...] = (),
+        open: bool = False,  # noqa: A002 - as the docstring says
+    ) -> None:
         self.what = what
         self.keys = {key.name: key for key in keys}
         self.required = tuple(key for key in keys if key.missing is not None)
         self.never = {key.name: key.kind.why for key in keys if isinstance(key.kind, Never)}
         self.forms = forms
+        self.some = some
         self.open = open
 
     def without(self, *names: str) -> Table:
@@ -195,18 +211,18 @@ class Table:
         kept = (key for name, key in self.keys.items() if name not in names)
         return Table(self.what, *kept, forms=self.forms, open=self.open)
 
-    def changed(self, *keys: Key, what: str | None = None) -> Table:
+    def changed(self, *keys: Key, some: tuple[Some, ...] = ()) -> Table:
         """Return a table with some keys written anew, or added.
 
         Args:
             keys: those with the name of one that is there take its place, others follow.
-            what: what the objects are, by default as before.
+            some: keys of which one must be there.
 
         Returns:
             The other table.
         """
         new = {key.name: key for key in keys}
-        return Table(what or self.what, *(self.keys | new).values(), forms=self.forms, open=self.open)
+        return Table(self.what, *(self.keys | new).values(), forms=self.forms, some=some, open=self.open)
 
 
 class Form(NamedTuple):

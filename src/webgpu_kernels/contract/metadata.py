@@ -5,8 +5,7 @@ Other tools add keys of their own, so unknown ones are let be; what is known is 
 
 from __future__ import annotations
 
-import base64
-import binascii
+import re
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
@@ -16,13 +15,65 @@ from webgpu_kernels.contract.document import checked
 from webgpu_kernels.contract.fields import Fields
 from webgpu_kernels.contract.files import path_fault
 from webgpu_kernels.contract.json_text import load_json
+from webgpu_kernels.contract.kinds import Entries, Flag, Key, Members, Table, Text, Whole, Words
+from webgpu_kernels.contract.vocabulary import PATH
 from webgpu_kernels.errors import ManifestError, PackageError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
 METADATA: Final = "metadata.json"
-_SHA256_BYTES: Final = 32
+_SHA256: Final = re.compile(r"[A-Za-z0-9+/]{43}=")
+
+_TEXT: Final = Text()
+_BACKEND: Final = Table(
+    "'backend'", Key("type", Words(("webgpu",)), "What the kernel runs on.", 'give "webgpu"'), open=True
+)
+_DIGEST: Final = Table(
+    "'digest'",
+    Key("algorithm", Words(("sha256",)), "How the digests were made.", 'give "sha256"'),
+    Key(
+        "files",
+        Members(Text(_SHA256.pattern), Text(PATH, (METADATA,)), needed=("manifest.json",)),
+        "Each file, with the Base64 text of its SHA-256.",
+        "give the digest of each file",
+    ),
+    open=True,
+)
+_KERNEL: Final = Table(
+    "'kernel'",
+    Key("commit", _TEXT, "The commit of the source repository."),
+    Key("sha", _TEXT, "The commit, as older tools call it."),
+    Key("dirty", Flag(), "Whether there were changes on top of it."),
+    open=True,
+)
+_PROVENANCE: Final = Table("'provenance'", Key("kernel", _KERNEL, "What the package was built from."), open=True)
+_WEBGPU: Final = Table(
+    "'webgpu'",
+    Key(
+        "manifestSpec",
+        _TEXT,
+        "How the manifest is written, such as 2.1.",
+        "say how the manifest is written, such as 2.1",
+    ),
+    Key("specialized", Flag(), "As published packages have it."),
+    Key("opPath", _TEXT, "Where the operator lies in the source repository."),
+    Key("variants", Members(Entries(_TEXT)), "Each variant, with the templates that it renders."),
+    open=True,
+)
+METADATA_TABLE: Final = Table(
+    METADATA,
+    Key("$schema", _TEXT, "The JSON Schema that an editor holds this file against."),
+    Key("name", _TEXT, "The operator with its domain.", "name the operator with its domain"),
+    Key("id", _TEXT, "What native code calls the package, made of its digests."),
+    Key("version", Whole(0), "The major version: the package is pushed to the branch v<version>."),
+    Key("license", _TEXT, "An SPDX expression."),
+    Key("backend", _BACKEND, "What the kernel runs on.", 'give {"type": "webgpu"}'),
+    Key("digest", _DIGEST, "What the package's files hash to.", "give {algorithm, files}"),
+    Key("provenance", _PROVENANCE, "What the package was built from."),
+    Key("webgpu", _WEBGPU, "How the manifest is written.", "give {manifestSpec}"),
+    open=True,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,38 +137,28 @@ def read_metadata(content: str | bytes, *, where: str) -> Metadata:
 def _read(root: Node) -> Metadata:
     try:
         plain = Node(checked(root), root.report)
-        return _read_fields(_open(plain, ("name", "backend", "digest", "webgpu"), METADATA))
+        return _read_fields(Fields(plain, METADATA_TABLE))
     except ReadingStopped:
         root.report.raise_any(root.value, "")
         raise
 
 
-def _open(node: Node, keys: tuple[str, ...], what: str) -> Fields:
-    """Return the members of an object that may have others too."""
-    others = tuple(node.value) if isinstance(node.value, dict) else ()
-    return Fields(node, (*keys, *others), what)
-
-
 def _read_fields(fields: Fields) -> Metadata:
-    name = fields.need("name", "name the operator with its domain")
-    backend = fields.need("backend", 'give {"type": "webgpu"}')
+    backend, digest, webgpu = fields.get("backend"), fields.get("digest"), fields.get("webgpu")
+    fields.text("$schema")
     if backend is not None:
-        kind = _open(backend, ("type",), "'backend'")
-        kind.need("type", 'give "webgpu"')
-        kind.choice("type", ("webgpu",))
-    digest = fields.need("digest", "give {algorithm, files}")
-    webgpu = fields.need("webgpu", "give {manifestSpec}")
-    built = _open(webgpu, ("manifestSpec",), "'webgpu'") if webgpu else None
+        Fields(backend, _BACKEND).choice("type", ("webgpu",))
+    built = Fields(webgpu, _WEBGPU) if webgpu else None
     commit, dirty = _read_provenance(fields.get("provenance"))
     return Metadata(
-        name=(name.string() if name else None) or "",
+        name=fields.text("name") or "",
         id=fields.text("id"),
-        version=fields.integer("version", least=0, default=0) if "version" in fields else None,
+        version=fields.integer("version") if "version" in fields else None,
         license=fields.text("license"),
-        digests=_read_digest(_open(digest, ("algorithm", "files"), "'digest'")) if digest else MappingProxyType({}),
+        digests=_read_digest(Fields(digest, _DIGEST)) if digest else MappingProxyType({}),
         commit=commit,
         dirty=dirty,
-        spec=_read_spec(built) if built else "",
+        spec=(built.text("manifestSpec") if built else None) or "",
         specialized=_flag(built, "specialized") if built else None,
         op_path=built.text("opPath") if built else None,
         variants=_read_variants(built.get("variants")) if built else None,
@@ -125,18 +166,12 @@ def _read_fields(fields: Fields) -> Metadata:
 
 
 def _flag(fields: Fields, key: str) -> bool | None:
-    return fields.flag(key, default=False) if key in fields else None
-
-
-def _read_spec(fields: Fields) -> str:
-    fields.need("manifestSpec", "say how the manifest is written, such as 2.1")
-    return fields.text("manifestSpec") or ""
+    return fields.flag(key) if key in fields else None
 
 
 def _read_digest(fields: Fields) -> Mapping[str, str]:
-    fields.need("algorithm", 'give "sha256"')
     fields.choice("algorithm", ("sha256",))
-    files = fields.need("files", "give the digest of each file")
+    files = fields.get("files")
     digests = {}
     for name, entry in files.members("files, name to digest") if files else ():
         text = entry.string()
@@ -144,7 +179,7 @@ def _read_digest(fields: Fields) -> Mapping[str, str]:
             entry.fail(fault)
         elif name == METADATA:
             entry.fail("cannot hold its own digest: leave it out")
-        elif text is not None and not _is_digest(text):
+        elif text is not None and not _SHA256.fullmatch(text):
             entry.fail("must be the Base64 text of a SHA-256, 44 characters")
         digests[name] = text or ""
     if files is not None and isinstance(files.value, dict) and "manifest.json" not in digests:
@@ -152,20 +187,14 @@ def _read_digest(fields: Fields) -> Mapping[str, str]:
     return MappingProxyType(digests)
 
 
-def _is_digest(text: str) -> bool:
-    try:
-        return len(base64.b64decode(text, validate=True)) == _SHA256_BYTES
-    except (binascii.Error, ValueError):
-        return False
-
-
 def _read_provenance(node: Node | None) -> tuple[str | None, bool | None]:
     """Read which commit the package was built from; newer tools call it ``commit``, older ones ``sha``."""
-    kernel = _open(node, (), "'provenance'").get("kernel") if node else None
+    kernel = Fields(node, _PROVENANCE).get("kernel") if node else None
     if kernel is None:
         return None, None
-    fields = _open(kernel, (), "'kernel'")
-    return fields.text("commit" if "commit" in fields else "sha"), _flag(fields, "dirty")
+    fields = Fields(kernel, _KERNEL)
+    commit, sha = fields.text("commit"), fields.text("sha")
+    return commit if "commit" in fields else sha, _flag(fields, "dirty")
 
 
 def _read_variants(node: Node | None) -> Mapping[str, tuple[str, ...]] | None:

@@ -150,7 +150,7 @@ FIELD: Final = Table(
 ENTRY: Final = Table(
     "a binding",
     Key("buffer", Words(ACCESS), "How the shader uses it; by default as what it binds suggests."),
-    Key("name", _TEXT, "The WGSL variable; by default the handle, the tensor or the intermediate."),
+    Key("name", WGSL_NAMES, "The WGSL variable; by default the handle, the tensor or the intermediate."),
     Key("arg", _TEXT, "The input or output that it binds."),
     Key("scratch", _TEXT, "The intermediate that it binds."),
     Key("elementType", ELEMENT_TYPE, "A WGSL type such as vec4<f32>, or '$' and a name of the pass."),

@@ -79,7 +79,7 @@ def _read_entry(node: Node, ports: Mapping[str, Port], *, shared: bool) -> Entry
     entry = Entry(
         fields=fields,
         handle=None,
-        name=fields.text("name") or semantic,
+        name=fields.text("name") if "name" in fields else semantic,
         buffer=buffer,
         arg=arg,
         scratch=fields.text("scratch") or (semantic if arg is None else None),
@@ -127,7 +127,7 @@ def _read_uniform(fields: Fields, buffer: BufferAccess | None, semantic: str | N
     entry = Entry(
         fields=fields,
         handle=None,
-        name=fields.text("name") or "params",
+        name=fields.text("name") if "name" in fields else "params",
         buffer=buffer,
         arg=None,
         scratch=None,

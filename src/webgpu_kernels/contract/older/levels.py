@@ -12,7 +12,7 @@ from webgpu_kernels.contract.derive import derived_at, derived_fault
 from webgpu_kernels.contract.fields import Fields
 from webgpu_kernels.contract.formulas import ONE, clauses, formula
 from webgpu_kernels.contract.model import Derived
-from webgpu_kernels.contract.older.vocabulary import CONSTANTS, LEVEL_KEYS, SHADER_MISSING, SOURCE, SOURCE_TABLE
+from webgpu_kernels.contract.older.vocabulary import CONSTANTS, LEVEL_KEYS, SOURCE, SOURCE_TABLE
 from webgpu_kernels.contract.passes import read_shader
 from webgpu_kernels.contract.words import name_fault
 from webgpu_kernels.language import compile_value
@@ -121,7 +121,6 @@ def read_source(fields: Fields, names: Names) -> tuple[str, tuple[Derived, ...]]
     """
     node = fields.get(SOURCE)
     if node is None:
-        fields.need("shader", SHADER_MISSING)
         return read_shader(fields), ()
     if "shader" in fields:
         fields.node.at("shader", None).fail("stands beside 'source': keep one of them")

@@ -102,5 +102,4 @@ def _contract(signature: Signature, types: MappingProxyType[str, tuple[str, ...]
 
 def _variant_nodes(fields: Fields) -> list[Node]:
     families = fields.get("variantFamilies")
-    variants = fields.get("variants") if families else fields.need("variants", "give at least one implementation")
-    return [variant for node in (variants, families) if node for variant in expand_variants(node)]
+    return [variant for node in (fields.get("variants"), families) if node for variant in expand_variants(node)]

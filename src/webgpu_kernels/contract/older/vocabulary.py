@@ -16,6 +16,7 @@ from webgpu_kernels.contract.kinds import (
     Key,
     Later,
     Members,
+    Some,
     Table,
     Text,
     Whole,
@@ -28,7 +29,7 @@ CONSTANTS: Final = "constants"
 SOURCE: Final = "source"
 LEVEL_KEYS: Final = (CONSTANTS, "derive")
 TENSOR: Final = "tensor"
-SHADER_MISSING: Final = "name the template file"
+_SHADER_MISSING: Final = "name the template file"
 
 _TEXT: Final = Text()
 _CLAUSES: Final = Either((_TEXT, Entries(_TEXT, 1)))
@@ -72,7 +73,7 @@ STRUCT: Final = Table(
 )
 ENTRY: Final = Table(
     "a binding",
-    Key("name", _TEXT, "The WGSL variable."),
+    Key("name", current.WGSL_NAMES, "The WGSL variable."),
     Key("arg", _TEXT, "The tensor that it binds, by its name in calls."),
     Key("semantic", _TEXT, "The role of the tensor, or kernel.params for the uniform."),
     Key("scratch", _TEXT, "The intermediate that it binds."),
@@ -84,7 +85,7 @@ ENTRY: Final = Table(
 BINDINGS: Final = Either((_TEXT, Entries(ENTRY)))
 SOURCE_TABLE: Final = Table(
     "'source'",
-    Key("shader", current.TEMPLATE, "The template's file.", SHADER_MISSING),
+    Key("shader", current.TEMPLATE, "The template's file.", _SHADER_MISSING),
     Key("inputs", Members(Anything(), current.NAMES), "What the template knows as source.<name>."),
 )
 GRID_STRIDE: Final = Table(
@@ -104,6 +105,7 @@ PASS: Final = current.PASS.changed(
     ),
     Key(SOURCE, SOURCE_TABLE, "The template's file, and what only it knows."),
     _CONSTANTS,
+    some=(Some(("shader", SOURCE), _SHADER_MISSING),),
 )
 STEP: Final[Branch] = Branch(("repeat",), Later(lambda: GROUP), PASS)
 GROUP: Final[Table] = current.GROUP.changed(
@@ -132,7 +134,11 @@ MANIFEST: Final = Table(
     ),
     Key("inputs", Entries(INPUT_PORT), "The tensors that a call gives, in order."),
     Key("outputs", Entries(OUTPUT_PORT, 1), "The tensors that are computed.", "declare what the kernel computes"),
-    Key("args", Members(ARGUMENT), "What calls name: tensors, each with the role of its port, and scalars."),
+    Key(
+        "args",
+        Members(ARGUMENT, Text(current.WGSL_NAMES.pattern)),
+        "What calls name: tensors, each with the role of its port, and scalars.",
+    ),
     Key("attributes", Members(Anything(objects=False), current.NAMES), "Attributes with their defaults."),
     Key("attributeNames", Entries(_TEXT), "Attributes that have no default."),
     Key("attributeDescriptions", Members(_TEXT, current.NAMES), "What the attributes are."),
@@ -147,4 +153,5 @@ MANIFEST: Final = Table(
     Key("variants", Entries(ANY_VARIANT, 1), "The implementations."),
     Key("variantFamilies", Entries(ANY_VARIANT, 1), "Families of variants."),
     current.MANIFEST.keys["onnx"],
+    some=(Some(("variants", "variantFamilies"), "give at least one implementation"),),
 )
