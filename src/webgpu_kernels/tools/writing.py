@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -50,3 +51,33 @@ def write_files(folder: str | os.PathLike[str], files: Mapping[str, str]) -> tup
         OutputError: one cannot be written; those before it are.
     """
     return tuple(write_file(Path(folder) / name, text) for name, text in files.items())
+
+
+def write_bytes(folder: str | os.PathLike[str], files: Mapping[str, bytes]) -> tuple[Path, ...]:
+    """Write several files of bytes into a folder, which is made if need be; others that are there stay.
+
+    Args:
+        folder: the folder.
+        files: name, with slashes, to contents.
+
+    Returns:
+        The files.
+
+    Raises:
+        OutputError: one cannot be written; those before it are.
+    """
+    return tuple(_write_bytes(Path(folder) / name, contents) for name, contents in files.items())
+
+
+def _write_bytes(target: Path, contents: bytes) -> Path:
+    fresh = target.with_name(f"{target.name}.{os.getpid()}.tmp")
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        fresh.write_bytes(contents)
+        fresh.replace(target)
+    except (OSError, ValueError) as error:
+        with suppress(OSError):
+            fresh.unlink(missing_ok=True)
+        reason = os.strerror(error.errno) if isinstance(error, OSError) and error.errno else str(error)
+        raise OutputError(f"cannot be written: {reason}", where=str(target)) from error
+    return target

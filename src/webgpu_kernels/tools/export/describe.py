@@ -27,6 +27,7 @@ from webgpu_kernels.tools.export.document import (
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from webgpu_kernels.contract.requirements import Requires
     from webgpu_kernels.planning.bindings import PlannedBinding
     from webgpu_kernels.planning.program import Program, ProgramPass, Slot, TensorUse
     from webgpu_kernels.planning.uniforms import PlannedStruct
@@ -44,12 +45,15 @@ _FEATURES: Final = {
 _WORD_BYTES: Final = 4
 
 
-def describe_program(program: Program, bindings: Sequence[Sequence[PlannedBinding]] = ()) -> ProgramDocument:
+def describe_program(
+    program: Program, bindings: Sequence[Sequence[PlannedBinding]] = (), requires: Requires | None = None
+) -> ProgramDocument:
     """Describe a program.
 
     Args:
         program: what a device runs.
         bindings: the planned bindings of each pass, for the names and values that only readers need; or nothing.
+        requires: what the variant asks of a device, beside what its program shows.
 
     Returns:
         The document, without what it does not know: operator, variant, example.
@@ -61,7 +65,7 @@ def describe_program(program: Program, bindings: Sequence[Sequence[PlannedBindin
     shaders = shader_files(program)
     planned = bindings or [()] * len(program.passes)
     return ProgramDocument(
-        requires=_requirements(program),
+        requires=_requirements(program, requires),
         tensors=tuple(_tensors(program)),
         scratch=tuple(ScratchEntry(id=e.id, size_bytes=e.size_bytes, zero_init=e.zero_init) for e in program.scratch),
         passes=tuple(
@@ -202,18 +206,19 @@ def _number(value: float | None) -> int | float | str | None:
     return value
 
 
-def _requirements(program: Program) -> Requirements:
-    features: set[str] = set()
-    limits: Counter[str] = Counter()
+def _requirements(program: Program, declared: Requires | None) -> Requirements:
+    features: set[str] = set(declared.features) if declared is not None else set()
+    limits = Counter(_buffer_limits(program))
     for step in program.passes:
         for names in _ENABLED.findall(strip_comments(step.wgsl)):
             features |= {_FEATURES[name.strip()] for name in names.split(",") if name.strip() in _FEATURES}
         limits |= Counter(_pass_limits(step))
-    buffers = [use.size_bytes for use in (*program.inputs, *program.outputs)] + [e.size_bytes for e in program.scratch]
-    limits |= Counter({"maxBufferSize": max(buffers, default=0)})
-    bound = _largest_bindings(program)
-    limits |= Counter(bound)
-    return Requirements(features=tuple(sorted(features)), limits=dict(sorted(limits.items())))
+    limits |= Counter(declared.limits if declared is not None else {})
+    return Requirements(
+        features=tuple(sorted(features)),
+        limits=dict(sorted(limits.items())),
+        subgroup_min_size=(declared.subgroup_min_size or None) if declared is not None else None,
+    )
 
 
 def _pass_limits(step: ProgramPass) -> dict[str, int]:
@@ -231,12 +236,12 @@ def _pass_limits(step: ProgramPass) -> dict[str, int]:
     }
 
 
-def _largest_bindings(program: Program) -> dict[str, int]:
+def _buffer_limits(program: Program) -> dict[str, int]:
     sizes = {("tensor", use.name): use.size_bytes for use in (*program.inputs, *program.outputs)}
     sizes |= {("scratch", entry.id): entry.size_bytes for entry in program.scratch}
-    largest = {"maxStorageBufferBindingSize": 0, "maxUniformBufferBindingSize": 0}
+    limits = {"maxBufferSize": max(sizes.values(), default=0)}
     for slot in (slot for step in program.passes for slot in step.slots):
         limit = "maxUniformBufferBindingSize" if slot.source == "uniform" else "maxStorageBufferBindingSize"
         whole = len(slot.contents or b"") if slot.source == "uniform" else sizes[slot.source, slot.name]
-        largest[limit] = max(largest[limit], whole if slot.size_bytes is None else slot.size_bytes)
-    return largest
+        limits[limit] = max(limits.get(limit, 0), whole if slot.size_bytes is None else slot.size_bytes)
+    return limits
