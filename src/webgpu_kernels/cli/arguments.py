@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import shutil
 import sys
+import textwrap
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Never
 
@@ -15,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 PROGRAM = "webgpu-kernels"
+_WIDTH = 80
 SHARED_OPTIONS = "every command"
 
 
@@ -138,7 +141,7 @@ def command_parser(name: str, description: str) -> Parser:
     """
     parser = Parser(
         prog=f"{PROGRAM} {name}",
-        description=description,
+        description=_fitted(description),
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
         add_help=True,
@@ -148,3 +151,13 @@ def command_parser(name: str, description: str) -> Parser:
     shared.add_argument("--color", choices=("auto", "always", "never"), default="auto", help="default: auto")
     shared.add_argument("--traceback", action="store_true", help="show where in this program an error arose")
     return parser
+
+
+def _fitted(text: str) -> str:
+    """Wrap the paragraphs of a text to the terminal, at most 80 columns; what is indented stays as it is."""
+    width = min(_WIDTH, shutil.get_terminal_size().columns)
+    paragraphs = []
+    for paragraph in text.strip().split("\n\n"):
+        indented = any(line.startswith(" ") for line in paragraph.splitlines())
+        paragraphs.append(paragraph if indented else textwrap.fill(" ".join(paragraph.split()), width))
+    return "\n\n".join(paragraphs)
