@@ -1,0 +1,300 @@
+"""The JSON Schemas: up to date, right about every package that is here, and never stricter than the reader."""
+
+from __future__ import annotations
+
+import copy
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from jsonschema import Draft202012Validator
+from manifest_schemas import schema_faults, validator
+from older_manifests import older_manifest, older_pass, older_variant, tensor
+from sample_manifests import a_pass, scale_manifest, variant
+
+from webgpu_kernels.contract import bundled_names, bundled_package, read_manifest
+from webgpu_kernels.contract.metadata import read_metadata
+from webgpu_kernels.errors import ManifestError, PackageError
+from webgpu_kernels.tools.schema import SCHEMAS, SHIPPED
+from webgpu_kernels.tools.schema.documents import compose_text
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+ROOT = Path(__file__).resolve().parents[3]
+PUBLISHED = ROOT.parent / "shared"
+
+UNIFORM = {
+    "name": "params",
+    "struct": [{"name": "n", "type": "u32", "value": "numel(shapes.x)"}, {"name": "one", "type": "f32", "default": 1}],
+}
+RICH = scale_manifest(
+    **{"$schema": "manifest.schema.json", "$comment": "all that a manifest may hold"},
+    extensions=["valueRange", "int4", "split"],
+    sinceVersion=1,
+    conformance="internal-lowering",
+    args={"alpha": {"kind": "f32", "required": False}, "mode": {"kind": "string", "oneOf": ["a", "b"]}},
+    inputs={
+        "x": {"dtype": "T", "rank": 2, "optional": False, "description": "what is scaled"},
+        "i": {"dtype": "int64", "storage": "int32", "narrowing": "checked", "range": {"min": 0, "max": "ranks.x"}},
+        "q": {"dtype": "uint8", "layout": "packed", "optional": True},
+    },
+    outputs={"y": {"dtype": "T", "shape": ["dim(shapes.x, 0)", 4]}},
+    attributes={"axis": {"default": -1, "description": "which"}, "mode": {}},
+    attributeConstraints={"axis": {"values": [-1, 0, 1]}, "mode": {"required": True}},
+    tunables={"size": {"default": 64}},
+    derive={"n": "numel(shapes.x)", "list": [1, "n"], "vector": '"vec4<" ~ dtypes.T ~ ">"'},
+    when=["n > 0"],
+    requires={"features": ["subgroups"], "limits": {"maxBufferSize": 1024}, "subgroupMinSize": 4},
+    bindings={"table": {"arg": "x", "elementType": "$vector", "split": "2"}},
+    variants=[
+        variant(
+            "full",
+            priority=1.5,
+            demoteWhen=["n > 100"],
+            requires={"subgroupMatrixConfigs": [{"componentType": "f16", "M": 8, "N": 8, "K": 8}]},
+            intermediates=[{"id": "s", "dtype": "float32", "shape": "shapes.x", "zeroInit": True}],
+            passes=[
+                a_pass(bindings=["table", "s", {"name": "y", "buffer": "storage", "length": 16}, UNIFORM]),
+                {
+                    "id": "rounds",
+                    "repeat": {"count": "n", "index": "i"},
+                    "passes": [a_pass(dispatch={"threads": "n", "workgroupSize": 64}, submitAfter=True)],
+                },
+                a_pass(id="last", dispatch={"workgroups": 3}, viewAlias=[{"input": "x", "output": "y"}], profile={}),
+            ],
+        ),
+        {
+            "cases": [
+                {"name": "a", "size": 64, "extra": ["n > 1"], "none": None},
+                {"$key": "b", "name": "b", "size": 1},
+            ],
+            "variants": [
+                variant("v_{name}", priority="{size}", passes=[a_pass(dispatch={"x": "{size}", "y": "1 + {size}"})])
+            ],
+        },
+        {
+            "axes": {"layout": [{"$key": "nhwc"}, {"$key": "nchw"}], "kind": [{"$key": "k", "n": 1}]},
+            "exclude": [{"layout": "nchw"}],
+            "variants": [variant("{layout}_{kind}", description="{n} of {kind}")],
+        },
+        variant("only", supersededBy=["full"], tunables={"size": {"default": 32}}),
+    ],
+)
+OLDER = older_manifest(
+    constants={"c": 4},
+    attributes={"axis": -1},
+    attributeDescriptions={"axis": "which"},
+    attributeNames=["mode"],
+    tunables={"size": 64},
+    tunableDescriptions={"size": "of a workgroup"},
+    when="c == 4",
+    requiredFeatures=["subgroups"],
+    requiredLimits={"maxBufferSize": 1},
+    requiredSubgroupMinSize=4,
+    bindingSets={"io": [tensor("x", "input"), tensor("y", "output", access="storage")]},
+    variants=[
+        older_variant(
+            selectAbove=["c > 1"],
+            bindings="io",
+            passes=[
+                older_pass(shader=None, bindings=None, source={"shader": "a.wgsl", "inputs": {"k": "c + 1"}}),
+                older_pass(id="two", bindings="io", dispatch={"gridStride": "c", "workgroupSize": 64}),
+            ],
+        )
+    ],
+    variantFamilies=[{"cases": [{"n": 1}], "variants": [older_variant(id="v{n}")]}],
+)
+METADATA = {
+    "$schema": "metadata.schema.json",
+    "name": "test.Scale",
+    "id": "_test_scale_webgpu_0000000",
+    "version": 1,
+    "license": "Apache-2.0",
+    "backend": {"type": "webgpu"},
+    "digest": {"algorithm": "sha256", "files": {"manifest.json": "A" * 43 + "="}},
+    "provenance": {"kernel": {"commit": "0" * 40, "sha": "0" * 40, "dirty": False}},
+    "webgpu": {"manifestSpec": "2.1", "specialized": True, "opPath": "ops/x", "variants": {"only": ["main.wgsl"]}},
+}
+
+
+@pytest.mark.parametrize("name", SCHEMAS)
+def test_a_schema_is_one(name: str) -> None:
+    """Of the draft that it names."""
+    schema = validator(name).schema
+    assert schema["$schema"] == Draft202012Validator.META_SCHEMA["$id"]
+    Draft202012Validator.check_schema(schema)
+
+
+@pytest.mark.parametrize("name", SCHEMAS)
+def test_the_shipped_files_are_what_the_tables_say(name: str) -> None:
+    """Write them anew with scripts/schemas.py."""
+    file = f"{name}.schema.json"
+    assert (
+        (SHIPPED / file).read_text("utf-8") == compose_text(name) == (ROOT / "docs/schemas" / file).read_text("utf-8")
+    )
+
+
+@pytest.mark.parametrize("name", SCHEMAS)
+def test_every_key_is_described(name: str) -> None:
+    """Editors show what it is for."""
+    assert [place for place, about in described(validator(name).schema) if not about] == []
+
+
+def described(schema: Any, place: str = "") -> Iterator[tuple[str, Any]]:
+    """Yield each property's place and description."""
+    for key, member in schema.items() if isinstance(schema, dict) else ():
+        if key == "properties":
+            for name, value in member.items():
+                if name != "$comment" and "const" not in value and value != {"type": "object"}:
+                    yield f"{place}.{name}", value.get("description")
+        yield from described(member, f"{place}.{key}")
+
+
+@pytest.mark.parametrize("op_id", bundled_names())
+def test_bundled_packages_are_good(op_id: str) -> None:
+    """So are the files that come with them."""
+    root = bundled_package(op_id).root
+    assert schema_faults("manifest", json.loads((root / "manifest.json").read_bytes())) == []
+    if (root / "metadata.json").exists():
+        assert schema_faults("metadata", json.loads((root / "metadata.json").read_bytes())) == []
+
+
+@pytest.mark.skipif(not PUBLISHED.exists(), reason="the published files are not here")
+@pytest.mark.parametrize(
+    ("name", "file"),
+    [
+        ("manifest", "published/ai.onnx.Add/manifest.json"),
+        ("manifest", "seeds/com.microsoft.SkipGroupNorm/manifest.json"),
+        ("manifest-1.0", "published/ai.onnx.Identity/manifest.json"),
+        ("manifest-1.0", "seeds/com.microsoft.GatherBlockQuantized/manifest.json"),
+        ("metadata", "published/ai.onnx.Identity/metadata.json"),
+    ],
+)
+def test_published_files_are_good(name: str, file: str) -> None:
+    """Of both dialects."""
+    assert schema_faults(name, json.loads((PUBLISHED / file).read_bytes())) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "document", "fault"),
+    [
+        ("manifest", scale_manifest(nmae="x"), "$: Additional properties are not allowed ('nmae' was unexpected)"),
+        ("manifest", scale_manifest(name=None), "$: 'name' is a required property"),
+        (
+            "manifest",
+            scale_manifest(variants=[variant("a", passes=[a_pass(dispatch={"x": -1})])]),
+            "$.variants[0].passes[0].dispatch.x: -1 is less than the minimum of 0",
+        ),
+        ("metadata", METADATA | {"version": -1}, "$.version: -1 is less than the minimum of 0"),
+    ],
+)
+def test_a_fault_is_seen_where_it_is(name: str, document: Any, fault: str) -> None:
+    """Editors underline it there."""
+    assert schema_faults(name, document) == [fault]
+
+
+def read_current(document: Any) -> None:
+    read_manifest(document, dialect="2.1")
+
+
+def read_older(document: Any) -> None:
+    read_manifest(document, dialect="1.0")
+
+
+def read_plain_metadata(document: Any) -> None:
+    read_metadata(json.dumps(document), where="here")
+
+
+READERS: dict[str, tuple[Any, Callable[[Any], None]]] = {
+    "manifest": (RICH, read_current),
+    "manifest-1.0": (OLDER, read_older),
+    "metadata": (METADATA, read_plain_metadata),
+}
+
+
+@pytest.mark.parametrize("name", READERS)
+def test_the_documents_to_change_are_good(name: str) -> None:
+    """They use nearly every key."""
+    document, read = READERS[name]
+    assert schema_faults(name, document) == []
+    read(document)
+
+
+PLACEHOLDERS = ["{name}", "{none}", "{extra}", "{size} x", "{b}"]
+WORDS = [
+    "x",
+    "y",
+    "T",
+    "only",
+    "io",
+    "uint8",
+    "int4",
+    "uniform",
+    "n",
+    "$n",
+    "shapes.x",
+    "",
+    "é",
+    "a b",
+    "__proto__",
+    "fn",
+]
+VALUES = st.one_of(
+    st.none(),
+    st.booleans(),
+    st.integers(-2, 5) | st.sampled_from([0.5, 1e300, 65536]),
+    st.sampled_from([*WORDS, *PLACEHOLDERS]),
+    st.lists(st.sampled_from([1, "x", "{extra}", None]), max_size=2),
+    st.dictionaries(
+        st.sampled_from(["$comment", "x", "default", "a b"]), st.sampled_from([1, "x", "{none}"]), max_size=2
+    ),
+)
+KEYS = st.sampled_from(
+    ["x", "dtype", "id", "repeat", "cases", "axes", "split", "$comment", "default", "gridStride", "ü"]
+)
+
+
+def places(document: Any) -> list[tuple[Any, Any]]:
+    """Return every container with each of its keys."""
+    found, pending = [], [document]
+    while pending:
+        container = pending.pop()
+        keys = list(container) if isinstance(container, dict) else range(len(container))
+        found += [(container, key) for key in keys]
+        pending += [container[key] for key in keys if isinstance(container[key], dict | list)]
+    return found
+
+
+@st.composite
+def changed(draw: st.DrawFn, document: Any) -> Any:
+    """Change a document in one to three places: a value, a key, an entry."""
+    document = copy.deepcopy(document)
+    for _ in range(draw(st.integers(1, 3))):
+        container, key = draw(st.sampled_from(places(document)))
+        how = draw(st.sampled_from(["set", "drop", "add", "move"]))
+        if how == "drop":
+            del container[key]
+        elif how == "set" or isinstance(container, list):
+            container[key] = draw(VALUES)
+        elif how == "add":
+            container[draw(KEYS)] = draw(VALUES)
+        else:
+            container[draw(KEYS)] = container.pop(key)
+    return document
+
+
+@pytest.mark.parametrize("name", READERS)
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+@given(data=st.data())
+def test_a_schema_is_never_stricter_than_the_reader(name: str, data: st.DataObject) -> None:
+    """What it refuses, the reader refuses."""
+    document, read = READERS[name]
+    mutant = data.draw(changed(document))
+    faults = schema_faults(name, mutant)
+    if faults:
+        with pytest.raises((ManifestError, PackageError)):
+            read(mutant)
