@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from typing import Annotated, Any, Final, Literal, TypeAlias, Union, get_args, get_origin, get_type_hints
 
-SCHEMA_DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
 COUNT: Final = object()
 """Marks an integer that is not negative."""
 Count: TypeAlias = Annotated[int, COUNT]
@@ -47,23 +46,19 @@ def camel_case(name: str) -> str:
     return head + "".join(word.capitalize() for word in rest)
 
 
-def schema_of(root: type, *, title: str, identifier: str) -> dict[str, Any]:
+def schema_of(root: type) -> tuple[dict[str, Any], dict[str, Any]]:
     """Make the JSON Schema of a document.
 
     Args:
         root: its dataclass; every member is ``Annotated`` with what it says.
-        title: what the document is.
-        identifier: the schema's ``$id``.
 
     Returns:
-        The schema, in which each other dataclass stands once under ``$defs``.
+        The schema without its head, and the definitions that it refers to: each other dataclass by its name.
 
     Source: JSON Schema, draft 2020-12.
     """
     definitions: dict[str, Any] = {}
-    body = _object(root, definitions)
-    head = {"$schema": SCHEMA_DIALECT, "$id": identifier, "title": title}
-    return {**head, **body, "$defs": dict(sorted(definitions.items()))}
+    return _object(root, definitions), definitions
 
 
 def _object(kind: type, definitions: dict[str, Any]) -> dict[str, Any]:

@@ -35,11 +35,16 @@
       make("div", {class: kind ?? ""}, make("dt", {}, name), make("dd", {}, value))));
   }
 
+  /* Lets a long name break where its words do. */
+  function breakable(text) {
+    return text.split(/(?<=\.)|(?=[A-Z][a-z])/).flatMap((part, index) => (index ? [make("wbr"), part] : [part]));
+  }
+
   const bytesText = (count) => {
     const units = ["B", "KiB", "MiB", "GiB"];
     let unit = 0;
     while (count >= 1024 && unit < units.length - 1) { count /= 1024; unit++; }
-    return `${count >= 100 || Number.isInteger(count) ? Math.round(count) : count.toFixed(1)} ${units[unit]}`;
+    return `${Number(count.toFixed(count < 100 ? 1 : 0))} ${units[unit]}`;
   };
   const timeText = (ns) => (ns >= 1e6 ? `${digits(ns / 1e6)} ms` : `${digits(ns / 1e3)} µs`);
   const digits = (value) => (value >= 100 ? value.toFixed(0) : value.toPrecision(3));
@@ -48,15 +53,22 @@
   const plural = (count, word) => `${whole(count)} ${word}${count === 1 ? "" : word.endsWith("s") ? "es" : "s"}`;
   const shapeText = (tensor) => `${tensor.dtype}[${tensor.shape.join(", ")}]`;
 
+  /* Few digits, as for errors and tolerances. */
+  function short(value) {
+    if (!Number.isFinite(value) || value === 0 || Math.abs(value) >= 1e-3) return String(Number(value.toPrecision(4))).replace("Infinity", "∞");
+    return String(Number(value.toPrecision(3)).toExponential());
+  }
+
   function valueText(value) {
     if (typeof value === "bigint" || Number.isInteger(value)) return Object.is(value, -0) ? "-0" : String(value);
-    return Number.isFinite(value) ? String(Number(value.toPrecision(6))) : String(value).replace("Infinity", "∞");
+    if (!Number.isFinite(value)) return String(value).replace("Infinity", "∞");
+    return Math.abs(value) < 1e-4 ? short(value) : String(Number(value.toPrecision(6)));
   }
 
   /* ---- the program ---- */
 
   function showProgram() {
-    at("operator").textContent = program.operator ?? "A kernel";
+    at("operator").replaceChildren(...breakable(program.operator ?? "A kernel"));
     at("variant").textContent = program.variant ?? "program";
     at("request").textContent = program.request ?? "";
     const total = (roles) => program.tensors.filter((one) => roles.includes(one.role)).reduce((sum, one) => sum + one.sizeBytes, 0);
@@ -81,7 +93,7 @@
       use[tensor.storedAs] ?? tensor.storedAs, bytesText(tensor.sizeBytes),
     ]);
     rows.push(...program.scratch.map((one) => [one.id, one.zeroInit ? "scratch, cleared" : "scratch", "", "", bytesText(one.sizeBytes)]));
-    table(at("buffer-table"), ["name", "role", "elements", "stored as", "size"], rows, ["mono", "", "mono", "mono", "number"]);
+    table(at("buffer-table"), ["name", "role", "elements", "stored as", "size"], rows, ["mono", "", "mono", "mono spare", "number"]);
   }
 
   function showPass(step, index) {
@@ -171,7 +183,7 @@
       rows.push(["subgroupMinSize", String(subgroupMinSize), String(size ?? "not said"), !(size < subgroupMinSize)]);
     }
     table(at("device-table"), ["feature or limit", "program needs", "device has"], rows.map(([name, asked, there, good]) =>
-      row("td", [name, asked, there], ["mono name", "number", good ? "number" : "number lacking"])), ["", "number", "number"]);
+      row("td", [breakable(name), asked, there], ["mono name", "number", good ? "number" : "number lacking"])), ["", "number", "number"]);
     at("device-features").textContent = `Features that kernels may use: ${facts.features.join(", ") || "none"}.`;
     const lacking = rows.filter((one) => !one.at(-1)).map(([name]) => name);
     at("unfit").hidden = !lacking.length;
@@ -310,9 +322,9 @@
     if (!found) return "No expected values for these data.";
     const place = indexText(found.index, tensor.shape), source = program.example.source ? ` (${program.example.source})` : "";
     if (!found.worst) return `Equal to the expected values${source} everywhere.`;
-    const allowed = tolerance ? `; ${tolerance.atol} + ${tolerance.rtol} · |expected| is allowed` : "";
+    const allowed = tolerance ? `; ${short(tolerance.atol)} + ${short(tolerance.rtol)} · |expected| is allowed` : "";
     const wrong = found.counted ? `${whole(found.counted)} of ${plural(got.length, "element")} wrong. ` : "";
-    return `${wrong}Max error ${valueText(found.worst)} at ${place}: got ${valueText(got[found.index])}, expected ${valueText(expected[found.index])}${source}${allowed}.`;
+    return `${wrong}Max error ${short(found.worst)} at ${place}: got ${valueText(got[found.index])}, expected ${valueText(expected[found.index])}${source}${allowed}.`;
   }
 
   function valueTable(tensor, got, expected, found) {
@@ -337,7 +349,7 @@
     const worst = Math.max(...compared.map((one) => one.found.worst));
     const entries = [];
     if (judged.length) entries.push(["outputs", wrong ? "wrong" : "right", wrong ? "alarm" : "good"]);
-    if (compared.length) entries.push(["max error", valueText(worst)]);
+    if (compared.length) entries.push(["max error", short(worst)]);
     if (timed.times.length) entries.push([`GPU time, median of ${timed.times.length}`, timeText(median(timed.times))]);
     entries.push(["first run, data sent and read", `${digits(wall)} ms`]);
     sums(at("results"), entries);

@@ -21,8 +21,8 @@ class Schema(NamedTuple):
 
     Attributes:
         title: what it is.
-        module: where its table is, loaded when the schema is made.
-        table: what the table is called there.
+        module: where its table is, or its dataclass where it is only written; loaded when the schema is made.
+        table: what that is called there.
     """
 
     title: str
@@ -35,6 +35,7 @@ SCHEMAS: Final[Mapping[str, Schema]] = MappingProxyType(
         "manifest": Schema("manifest.json, spec 2.1", "webgpu_kernels.contract.vocabulary", "MANIFEST"),
         "manifest-1.0": Schema("manifest.json, spec 1.0", "webgpu_kernels.contract.older.vocabulary", "MANIFEST"),
         "metadata": Schema("metadata.json", "webgpu_kernels.contract.metadata", "METADATA_TABLE"),
+        "program": Schema("program.json of an export", "webgpu_kernels.tools.export.document", "ProgramDocument"),
     }
 )
 SHIPPED: Final[Traversable] = files(__package__ or "")
@@ -69,9 +70,15 @@ def make_schema(name: str) -> dict[str, Any]:
     from webgpu_kernels.tools.schema.translation import Translation  # noqa: PLC0415 - who prints one does without
 
     schema, translation = SCHEMAS[name], Translation()
-    body = translation.table(_table(schema))
-    definitions = dict(sorted(translation.definitions.items()))
-    return {"$schema": DRAFT, "$id": f"urn:webgpu-kernels:{name}", "title": schema.title, **body, "$defs": definitions}
+    source = _source(schema)
+    if isinstance(source, type):
+        from webgpu_kernels.tools.export.fields import schema_of  # noqa: PLC0415 - as above
+
+        body, definitions = schema_of(source)
+    else:
+        body, definitions = translation.table(source), translation.definitions
+    head = {"$schema": DRAFT, "$id": f"urn:webgpu-kernels:{name}", "title": schema.title}
+    return {**head, **body, "$defs": dict(sorted(definitions.items()))}
 
 
 def compose_text(name: str) -> str:
@@ -86,8 +93,8 @@ def compose_text(name: str) -> str:
     return json.dumps(make_schema(name), indent=1, ensure_ascii=False) + "\n"
 
 
-def _table(schema: Schema) -> Table:
+def _source(schema: Schema) -> Table | type:
     from importlib import import_module  # noqa: PLC0415 - only who makes one needs the tables
 
-    table: Table = getattr(import_module(schema.module), schema.table)
-    return table
+    source: Table | type = getattr(import_module(schema.module), schema.table)
+    return source
