@@ -181,7 +181,9 @@ PICKED = [
     (Case(n=2, h=16, w=16, c=1280, groups=32), "fused", "split"),
     (Case(n=2, h=128, w=128, c=320, groups=32), "split", "split"),
     (Case(n=2, h=64, w=64, c=640, groups=32), "pair", "split"),
-    (Case(n=2, h=64, w=64, c=320, groups=32, channels_last=0), "fused", "split"),
+    (Case(n=2, h=64, w=64, c=320, groups=32, channels_last=0), "pair", "split"),
+    (Case(n=8, h=64, w=64, c=320, groups=32, channels_last=0, t="float16"), "fused", "fused"),
+    (Case(n=2, h=32, w=32, c=320, groups=32, channels_last=0), "fused", "fused"),
     (Case(n=2, h=32, w=32, c=1920, groups=32, channels_last=0), "split", "split"),
     (Case(n=1, h=512, w=512, c=128, groups=32, channels_last=0), "split", "split"),
 ]
