@@ -281,3 +281,80 @@ def _peer(version: str, device: str, clock: str, median: float, note: str | None
         "counted": True,
         "note": note,
     }
+
+
+HOSTILE: Final = (
+    "<script>window.hurt = 1</script>",
+    "</script><script>window.hurt = 1</script><!--",
+    "\"><img src=x onerror='window.hurt = 1'>",
+    "{{ 7 * 7 }}{% for x in y %}${hurt}",
+    "javascript:window.hurt=1//",
+    "__proto__",
+    "a\0b\x1b[31mred\x7f\u2028\u2029\r\nnext\tline",
+    "right\u202eto left\u2066",
+    "lone \ud800 surrogate",
+    "'; rm -rf / #",
+    "long-" * 4000,
+    "W" * 500,
+    "",
+)
+
+
+def hostile_results() -> dict[str, Any]:
+    """Return a document that any page should survive: hostile names everywhere, and numbers that no clock gives."""
+    document = results(cases=0, benches=0, packages=())
+    device = {key: HOSTILE[0] if isinstance(value, str) else value for key, value in DEVICES["lavapipe"].items()}
+    variants = [{"id": name, "description": name, "priority": 0} for name in HOSTILE if name]
+    packages = [
+        {"opId": name, "source": name, "id": None, "version": 1, "revision": name, "digest": name, "variants": variants}
+        for name in HOSTILE[:3]
+    ]
+    numbers = [0, -1, "NaN", "Infinity", 1e308, 5e-324, 1e-7, 10**30, 12.5, 13, 14, 15, 16]
+    tests = [
+        {
+            "package": HOSTILE[at % 3],
+            "case": name,
+            "request": name,
+            "variant": other,
+            "chosen": at == 0,
+            "outcome": ("passed", "failed", "error", "skipped")[at % 4],
+            "reason": name,
+            "errorOfAllowed": numbers[at],
+            "worst": {
+                "output": name,
+                "index": [at] * 40,
+                "got": "NaN",
+                "expected": str(10**30),
+                "difference": "Infinity",
+                "allowed": numbers[at],
+            },
+            "seconds": numbers[at],
+        }
+        for name in HOSTILE
+        for at, other in enumerate(HOSTILE)
+    ]
+    times = {
+        name: {"medianUs": number, "spreadUs": number, "gbPerS": number, "ofCopy": number, "note": name, "error": name}
+        for name, number in zip(HOSTILE, numbers, strict=True)
+    }
+    peers = {
+        name: {**time, "version": name, "device": name, "clock": "wall", "counted": len(name) % 2 == 0}
+        for name, time in times.items()
+    }
+    benches = [
+        {
+            "package": HOSTILE[at % 3],
+            "case": name,
+            "request": name,
+            "bytesRead": (0, 10**40, 4096)[at % 3],
+            "bytesWritten": 0,
+            "operations": numbers[at],
+            "clock": "gpu",
+            "copy": {"medianUs": numbers[at], "spreadUs": "NaN", "gbPerS": numbers[at]},
+            "chosen": HOSTILE[8 + at % 5],
+            "variants": times,
+            "peers": peers,
+        }
+        for at, name in enumerate(HOSTILE)
+    ]
+    return {**document, "device": device, "packages": packages, "tests": tests, "benches": benches, "command": HOSTILE[1]}

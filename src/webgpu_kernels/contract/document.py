@@ -14,11 +14,12 @@ if TYPE_CHECKING:
 MAX_VALUES: Final = 100_000
 
 
-def checked(node: Node) -> object:
+def checked(node: Node, *, most_values: int = MAX_VALUES) -> object:
     """Return the document as plain JSON without comments; what must not be in it is reported and left out.
 
     Args:
         node: the document's root, as parsed or as handed over by a caller.
+        most_values: how many values it may hold.
 
     Returns:
         A copy made of dict, list, str, int, float, bool and None; integral numbers are ints.
@@ -28,16 +29,16 @@ def checked(node: Node) -> object:
 
     Source: FORMAT section 2 (general).
     """
-    if _count(node.value) > MAX_VALUES:
-        node.fail(f"holds more than {MAX_VALUES:,} values: that is no manifest")
+    if _count(node.value, most_values) > most_values:
+        node.fail(f"holds more than {most_values:,} values: that is no manifest")
         raise ReadingStopped
     return _checked(node, 0)
 
 
-def _count(document: object) -> int:
+def _count(document: object, most: int) -> int:
     """Count values until there are too many; reading costs time for each."""
     counted, stack = 0, [document]
-    while stack and counted <= MAX_VALUES:
+    while stack and counted <= most:
         value = stack.pop()
         counted += 1
         if isinstance(value, dict):

@@ -34,12 +34,13 @@ class RepeatedKeys(dict[str, object]):
     repeated: tuple[str, ...] = ()
 
 
-def load_json(text: str | bytes, *, where: str = "") -> object:
+def load_json(text: str | bytes, *, where: str = "", most_bytes: int = MAX_TEXT_BYTES) -> object:
     """Parse one JSON document.
 
     Args:
         text: the document; bytes are UTF-8, a byte order mark is skipped.
         where: what the text is, for messages.
+        most_bytes: how long it may be.
 
     Returns:
         dict, list, str, int, float, bool and None; integral numbers are ints, as JavaScript sees them; ``NotANumber``
@@ -50,6 +51,8 @@ def load_json(text: str | bytes, *, where: str = "") -> object:
 
     Source: RFC 8259.
     """
+    if len(text) > most_bytes:
+        raise _refused(f"is {len(text):,} bytes long: {most_bytes:,} are the most", where)
     decoded = _decoded(text, where)
     try:
         return json.loads(
@@ -67,8 +70,6 @@ def load_json(text: str | bytes, *, where: str = "") -> object:
 
 
 def _decoded(text: str | bytes, where: str) -> str:
-    if len(text) > MAX_TEXT_BYTES:
-        raise _refused(f"is {len(text):,} bytes long: {MAX_TEXT_BYTES:,} are the most", where)
     if isinstance(text, str):
         return text.removeprefix("\ufeff")
     try:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, TypeVar
 
 from webgpu_kernels.contract.cursor import Node, ReadingStopped, Report
-from webgpu_kernels.contract.document import checked
-from webgpu_kernels.contract.json_text import load_json
+from webgpu_kernels.contract.document import MAX_VALUES, checked
+from webgpu_kernels.contract.json_text import MAX_TEXT_BYTES, load_json
 from webgpu_kernels.errors import ManifestError
 
 if TYPE_CHECKING:
@@ -24,6 +24,7 @@ def read_document(
     what: str,
     where: str | None,
     error: Callable[..., KernelError],
+    times: int = 1,
 ) -> _T:
     """Parse a document and read it.
 
@@ -33,6 +34,7 @@ def read_document(
         what: the document's name, for messages, such as ``test.json``.
         where: the package, or None.
         error: the class of what is raised.
+        times: how many times as large as a manifest it may be.
 
     Returns:
         What ``read`` returned.
@@ -42,8 +44,8 @@ def read_document(
     """
     report = Report()
     try:
-        data = load_json(content)
-        value = _read(Node(data, report), read)
+        data = load_json(content, most_bytes=times * MAX_TEXT_BYTES)
+        value = _read(Node(data, report), read, times * MAX_VALUES)
         report.raise_any(data, "")
     except ManifestError as found:
         count = f"{len(found.defects)} defect{'s' if len(found.defects) != 1 else ''}"
@@ -52,9 +54,9 @@ def read_document(
     return value
 
 
-def _read(root: Node, read: Callable[[Node], _T]) -> _T:
+def _read(root: Node, read: Callable[[Node], _T], most_values: int) -> _T:
     try:
-        return read(Node(checked(root), root.report))
+        return read(Node(checked(root, most_values=most_values), root.report))
     except ReadingStopped:
         root.report.raise_any(root.value, "")
         raise

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from webgpu_kernels.tools.report.text import MINUS, TIMES, figure, share, visible
+from webgpu_kernels.tools.report.text import MINUS, TIMES, figure, paragraph, share, visible
 from webgpu_kernels.tools.suites.telling import Rerun
 
 if TYPE_CHECKING:
@@ -189,7 +189,7 @@ def _detail(run: Run, test: TestResult, index: int, source: str) -> Detail:
         variant=visible(test.variant),
         chosen=test.chosen,
         outcome=test.outcome,
-        reason=visible(test.reason) if test.reason else None,
+        reason=paragraph(test.reason) if test.reason else None,
         error=None if test.error_of_allowed is None else _part(test.error_of_allowed),
         seconds=f"{figure(_real(test.seconds), 2)} s",
         worst=_worst(test),

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 Kind: TypeAlias = Literal["chosen", "faster", "other", "peer", "uncounted"]
 Verdict: TypeAlias = Literal["best", "wrong", "noisy", "unknown"]
 
+_MOST_BYTES: Final = 2**60
 NOISY: Final = 0.1
 """A spread of more than this part of the median says little."""
 
@@ -127,7 +128,7 @@ def benches_of(runs: Sequence[Run]) -> tuple[Bench, ...]:
 def _bench(index: int, run: Run, bench: BenchResult) -> Bench:
     best = bench.variants.get(bench.chosen) if bench.chosen is not None else None
     chosen = time_of(best.median_us, best.spread_us) if best else None
-    moved = bench.bytes_read + bench.bytes_written
+    moved = min(bench.bytes_read + bench.bytes_written, _MOST_BYTES)
     copy = time_of(bench.copy.median_us, bench.copy.spread_us) if bench.copy else None
     variants = sorted((_variant(name, time, bench, chosen) for name, time in bench.variants.items()), key=_order)
     peers = sorted((_peer(name, time, chosen) for name, time in bench.peers.items()), key=_order)

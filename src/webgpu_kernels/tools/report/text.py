@@ -9,6 +9,7 @@ from typing import Final
 MINUS: Final = "\N{MINUS SIGN}"
 TIMES: Final = "\N{MULTIPLICATION SIGN}"
 _LONGEST: Final = 2_000
+_MOST_LINES: Final = 40
 _PICTURES: Final = 0x2400
 _INVISIBLE: Final = frozenset({"Cc", "Cf", "Co", "Cs", "Cn", "Zl", "Zp"})
 
@@ -27,6 +28,18 @@ def visible(text: str) -> str:
     """
     cut = text if len(text) <= _LONGEST else f"{text[:_LONGEST]}… ({len(text):,} characters)"
     return cut if cut.isascii() and cut.isprintable() else "".join(map(_shown, cut))
+
+
+def paragraph(text: str) -> str:
+    """Make foreign text of several lines harmless, line by line.
+
+    Args:
+        text: such as the reason of a failure.
+
+    Returns:
+        Lines as ``visible`` makes them.
+    """
+    return "\n".join(visible(line.replace("\t", "  ")) for line in text.splitlines()[:_MOST_LINES])
 
 
 def _shown(character: str) -> str:
@@ -87,7 +100,7 @@ def size(count: int) -> str:
     """
     if count < 1024:
         return f"{count} B"
-    value = float(count)
+    value = float(min(count, 2**80))
     for unit in ("KiB", "MiB", "GiB"):
         value /= 1024
         if value < 1000:
@@ -105,6 +118,8 @@ def share(fraction: float) -> str:
         Such as ``87 %``.
     """
     percent = fraction * 100
+    if percent == 0:
+        return "0 %"
     return f"{percent:.1f} %" if abs(percent) < 9.95 else f"{percent:,.0f} %"
 
 

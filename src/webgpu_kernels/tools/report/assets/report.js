@@ -220,7 +220,7 @@
       ["outcome", outcome],
       ["reason", reason],
       ["error of what is allowed", error],
-      ["variant", (variant || "ended before variants mattered") + (chosen ? ", chosen" : "")],
+      ["variant", (variant || "none") + (chosen ? ", chosen" : "")],
       ["package", name],
       ["device", data.runs.length > 1 ? data.runs[run] : null],
       ["time", seconds],
