@@ -289,10 +289,10 @@ HOSTILE: Final = (
     "\"><img src=x onerror='window.hurt = 1'>",
     "{{ 7 * 7 }}{% for x in y %}${hurt}",
     "javascript:window.hurt=1//",
-    "__proto__",
+    "[object Object]",
     "a\0b\x1b[31mred\x7f\u2028\u2029\r\nnext\tline",
     "right\u202eto left\u2066",
-    "lone \ud800 surrogate",
+    "private \ue000 use, combining a\u0301\u0301\u0301\u0301\u0301\u0301\u0301\u0301\u0301",
     "'; rm -rf / #",
     "long-" * 4000,
     "W" * 500,
@@ -357,4 +357,11 @@ def hostile_results() -> dict[str, Any]:
         }
         for at, name in enumerate(HOSTILE)
     ]
-    return {**document, "device": device, "packages": packages, "tests": tests, "benches": benches, "command": HOSTILE[1]}
+    return {
+        **document,
+        "device": device,
+        "packages": packages,
+        "tests": tests,
+        "benches": benches,
+        "command": HOSTILE[1],
+    }

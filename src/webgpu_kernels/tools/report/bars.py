@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from webgpu_kernels.tools.report.look import plot
-from webgpu_kernels.tools.report.text import duration
+from webgpu_kernels.tools.report.text import duration, short
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -53,7 +53,7 @@ def bars(rows: Sequence[Bar], copy_us: float | None) -> Spec:
     values = [
         {
             "at": at,
-            "name": row.name,
+            "name": short(row.name, 44),
             "kind": row.kind,
             "median": min(row.median, top),
             "low": min(row.low, top),

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from webgpu_kernels.tools.report.noise import LEAST_BETWEEN, Time, difference, noise, time_of
-from webgpu_kernels.tools.report.text import visible
+from webgpu_kernels.tools.report.text import named, visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -134,8 +134,8 @@ def _comparison(run: Run, benches: Sequence[Bench], base: RunResults) -> Compari
         for result, bench in zip(run.results.benches, benches, strict=True)
     }
     changes = [change for key, pair in now.items() if key in then for change in _changes(*pair, then[key])]
-    lost = [f"{visible(case)} is only in the base" for package, case in then if (package, case) not in now]
-    fresh = [f"{visible(case)} is only in this run" for package, case in now if (package, case) not in then]
+    lost = [f"{named(case)} is only in the base" for package, case in then if (package, case) not in now]
+    fresh = [f"{named(case)} is only in this run" for package, case in now if (package, case) not in then]
     census = base.device.census
     return Comparison(
         run=run,
@@ -161,9 +161,9 @@ def _changes(result: BenchResult, bench: Bench, base: BenchResult) -> Iterator[C
         if called or verdict != "same":
             yield Change(
                 bench=bench,
-                variant=visible(name),
+                variant=named(name),
                 called=called,
-                was=visible(was) if was else None,
+                was=named(was) if was else None,
                 base=old,
                 now=new,
                 noise=max(noise(new, old) / old.median, LEAST_BETWEEN),
@@ -185,9 +185,16 @@ def _turned(run: Run, base: RunResults) -> Iterator[Turned]:
         before, after = then.get(key), now.get(key)
         if before == after:
             continue
-        package, case, variant = map(visible, key)
-        yield Turned(run=run, package=package, case=case, variant=variant, turn=_turn(before, after),
-                     before=before or "—", after=after or "—")  # fmt: skip
+        package, case, variant = key
+        yield Turned(
+            run=run,
+            package=named(package),
+            case=named(case),
+            variant=named(variant) if variant else "",
+            turn=_turn(before, after),
+            before=before or "—",
+            after=after or "—",
+        )
 
 
 def _turn(before: str | None, after: str | None) -> Turn:

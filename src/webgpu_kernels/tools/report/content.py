@@ -10,7 +10,7 @@ from webgpu_kernels.tools.report.comparing import compared
 from webgpu_kernels.tools.report.matrix import matrices
 from webgpu_kernels.tools.report.runs import joined, runs_of
 from webgpu_kernels.tools.report.speed import benches_of
-from webgpu_kernels.tools.report.text import visible
+from webgpu_kernels.tools.report.text import named
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -116,7 +116,7 @@ def content_of(files: Sequence[RunResults], *, title: str | None = None, bases: 
     columns = [column.name for matrix in found for column in matrix.columns if column.name]
     timings = [timing.name for bench in benches for timing in bench.variants]
     return Content(
-        title=visible(title) if title else TITLE,
+        title=named(title) if title else TITLE,
         runs=runs,
         matrices=found,
         benches=benches,

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from webgpu_kernels.tools.report.bars import Bar, bars
 from webgpu_kernels.tools.report.scatter import NARROW, WIDE, Point, roofline, strip
-from webgpu_kernels.tools.report.text import TIMES, change, counted, duration, figure, share
+from webgpu_kernels.tools.report.text import TIMES, change, counted, duration, figure, share, short
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -64,7 +64,7 @@ def _roofs(key: str, benches: Sequence[Bench]) -> Iterator[Figure]:
         Point(
             x=bench.moved,
             y=bench.chosen.speed,
-            series=bench.package,
+            series=short(bench.package, 48),
             fill=_ALARM if bench.better else None,
             target=bench.id,
             said=f"{bench.case}: {figure(bench.chosen.speed)} GB/s"
@@ -83,8 +83,8 @@ def _peers(key: str, benches: Sequence[Bench]) -> Iterator[Figure]:
     points = [
         Point(
             x=peer.ratio,
-            y=peer.name,
-            series=bench.package,
+            y=short(peer.name, 48),
+            series=short(bench.package, 48),
             fill="series" if peer.kind == "peer" else None,
             target=bench.id,
             said=f"{bench.case}: {peer.name} takes {figure(peer.ratio, 2)} times as long as ours"
@@ -104,7 +104,7 @@ def _changes(comparison: Comparison) -> Iterator[Figure]:
     points = [
         Point(
             x=found.ratio,
-            y=found.bench.package,
+            y=short(found.bench.package, 48),
             series=_WORDS[found.verdict],
             fill=None if found.verdict == "same" else _LOOKS[found.verdict][0],
             target=found.bench.id,

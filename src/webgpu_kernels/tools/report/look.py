@@ -11,7 +11,7 @@ Spec = dict[str, Any]
 
 _SCHEMA: Final = "https://vega.github.io/schema/vega-lite/v5.json"
 _CONFIG: Final[Spec] = {
-    "font": "inherit",
+    "font": "sans-serif",
     "background": None,
     "view": {"stroke": None},
     "axis": {
@@ -29,13 +29,13 @@ _CONFIG: Final[Spec] = {
     "legend": {
         "labelColor": "var(--ink)",
         "labelFontSize": 12,
-        "labelLimit": 260,
+        "labelLimit": 230,
         "title": None,
         "orient": "top",
         "symbolSize": 70,
         "symbolFillColor": "transparent",
         "symbolStrokeWidth": 1.75,
-        "columnPadding": 18,
+        "columnPadding": 28,
         "offset": 14,
     },
 }

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from webgpu_kernels.tools.report.text import MINUS, TIMES, figure, paragraph, share, visible
+from webgpu_kernels.tools.report.text import MINUS, TIMES, figure, named, paragraph, share, visible
 from webgpu_kernels.tools.suites.telling import Rerun
 
 if TYPE_CHECKING:
@@ -147,11 +147,11 @@ def _matrix(run: Run, package: str, tests: list[TestResult], first: int) -> Matr
     outcomes = [cell.outcome for row in rows for cell in row.cells if cell]
     return Matrix(
         run=run,
-        package=visible(package),
+        package=named(package),
         origin=visible(_origin(run, package)),
         columns=tuple(
             Column(
-                name=visible(name),
+                name=named(name) if name else "",
                 description=visible(known.get(name, "")),
                 cases=sum(name in of_case for of_case in cells.values()),
             )
@@ -183,10 +183,10 @@ def _detail(run: Run, test: TestResult, index: int, source: str) -> Detail:
     return Detail(
         index=index,
         run=run.index,
-        package=visible(test.package),
-        case=visible(test.case),
+        package=named(test.package),
+        case=named(test.case),
         request=visible(test.request),
-        variant=visible(test.variant),
+        variant=named(test.variant) if test.variant else "",
         chosen=test.chosen,
         outcome=test.outcome,
         reason=paragraph(test.reason) if test.reason else None,

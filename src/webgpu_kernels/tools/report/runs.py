@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from webgpu_kernels.errors import ResultsError
-from webgpu_kernels.tools.report.text import size, visible
+from webgpu_kernels.tools.report.text import named, size, visible
 from webgpu_kernels.tools.results import merge_results
 
 if TYPE_CHECKING:
@@ -103,7 +103,7 @@ def runs_of(files: Sequence[RunResults]) -> tuple[Run, ...]:
 
 def _names(files: Sequence[RunResults]) -> list[str]:
     """Name each run by its device; by engine, machine and date where others have that name."""
-    names = [[visible(results.device.census.name or "a device without a name")] for results in files]
+    names = [[named(results.device.census.name)] for results in files]
     engines = [results.device.census.engine for results in files]
     processors = [results.machine.processor for results in files]
     dates = [results.created for results in files]
@@ -112,7 +112,7 @@ def _names(files: Sequence[RunResults]) -> list[str]:
         twice = [at for at, name in enumerate(joint) if joint.count(name) > 1]
         if len({facts[at] for at in twice}) > 1:
             for at in twice:
-                names[at].append(visible(facts[at]))
+                names[at].append(named(facts[at]))
     joint = [", ".join(name) for name in names]
     return [name if joint.count(name) == 1 else f"{name} ({at + 1})" for at, name in enumerate(joint)]
 

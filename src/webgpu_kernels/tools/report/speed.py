@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from webgpu_kernels.tools.report.noise import Time, difference, sane, time_of
-from webgpu_kernels.tools.report.text import change, duration, figure, visible
+from webgpu_kernels.tools.report.text import change, duration, figure, named, visible
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 Kind: TypeAlias = Literal["chosen", "faster", "other", "peer", "uncounted"]
 Verdict: TypeAlias = Literal["best", "wrong", "noisy", "unknown"]
 
-_MOST_BYTES: Final = 2**60
+_MOST_BYTES: Final = 2**50
 NOISY: Final = 0.1
 """A spread of more than this part of the median says little."""
 
@@ -135,8 +135,8 @@ def _bench(index: int, run: Run, bench: BenchResult) -> Bench:
     return Bench(
         index=index,
         run=run,
-        package=visible(bench.package),
-        case=visible(bench.case),
+        package=named(bench.package),
+        case=named(bench.case),
         request=visible(bench.request),
         moved=moved,
         operations=sane(bench.operations),
@@ -169,7 +169,7 @@ def _variant(name: str, found: VariantTime, bench: BenchResult, chosen: Time | N
     if kind == "other" and time and chosen and difference(time, chosen) == "faster":
         kind = "faster"
     return Timing(
-        name=visible(name),
+        name=named(name),
         kind=kind,
         time=time,
         speed=sane(found.gb_per_s),
@@ -187,7 +187,7 @@ def _peer(name: str, found: PeerTime, chosen: Time | None) -> Timing:
         wrong = sane(found.error_of_allowed)
         notes += [f"its error is {figure(wrong, 2)} times what is allowed" if wrong else "it computes something else"]
     return Timing(
-        name=visible(f"{name} {found.version}".strip()),
+        name=named(f"{name} {found.version}".strip()),
         kind="peer" if found.counted else "uncounted",
         time=time,
         speed=None,

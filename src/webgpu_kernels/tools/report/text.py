@@ -8,26 +8,46 @@ from typing import Final
 
 MINUS: Final = "\N{MINUS SIGN}"
 TIMES: Final = "\N{MULTIPLICATION SIGN}"
-_LONGEST: Final = 2_000
+LONGEST: Final = 1_000
+_LONGEST_NAME: Final = 120
+_MOST_MARKS: Final = 2
 _MOST_LINES: Final = 40
 _PICTURES: Final = 0x2400
 _INVISIBLE: Final = frozenset({"Cc", "Cf", "Co", "Cs", "Cn", "Zl", "Zp"})
 
 
-def visible(text: str) -> str:
+def visible(text: str, longest: int = LONGEST) -> str:
     """Make foreign text show all that is in it, and nothing that is not.
 
-    Control characters become their pictures, characters that are invisible or turn the direction of what follows
-    become their code points, and what is longer than any honest name is cut.
+    Control characters become their pictures; characters that are invisible, turn the direction of what follows or
+    pile up on others become their code points; what is longer than any honest text is cut.
 
     Args:
-        text: such as the name of a case.
+        text: such as a request.
+        longest: characters that are kept.
 
     Returns:
         Text of one line; markup is left to the template, which escapes it.
     """
-    cut = text if len(text) <= _LONGEST else f"{text[:_LONGEST]}… ({len(text):,} characters)"
-    return cut if cut.isascii() and cut.isprintable() else "".join(map(_shown, cut))
+    cut = text if len(text) <= longest else f"{text[:longest]}… ({len(text):,} characters)"
+    if cut.isascii() and cut.isprintable():
+        return cut
+    marks = 0
+    shown: list[str] = []
+    for character in cut:
+        kind = unicodedata.category(character)
+        marks = marks + 1 if kind in {"Mn", "Me"} else 0
+        shown.append(_code(character) if kind in _INVISIBLE or marks > _MOST_MARKS else character)
+    return "".join(shown)
+
+
+def named(text: str) -> str:
+    """Return what something is called, as ``visible`` makes it, at a name's length.
+
+    Args:
+        text: such as the name of a case.
+    """
+    return visible(text, _LONGEST_NAME) or "(no name)"
 
 
 def paragraph(text: str) -> str:
@@ -42,15 +62,21 @@ def paragraph(text: str) -> str:
     return "\n".join(visible(line.replace("\t", "  ")) for line in text.splitlines()[:_MOST_LINES])
 
 
-def _shown(character: str) -> str:
+def short(text: str, longest: int) -> str:
+    """Cut a text for a place where the whole one stands nearby, such as a plot.
+
+    Args:
+        text: a name.
+        longest: characters that are kept.
+    """
+    return text if len(text) <= longest else f"{text[: longest - 1]}…"
+
+
+def _code(character: str) -> str:
     code = ord(character)
     if code < 0x20:
         return chr(_PICTURES + code)
-    if code == 0x7F:
-        return "\N{SYMBOL FOR DELETE}"
-    if unicodedata.category(character) in _INVISIBLE:
-        return f"<U+{code:04X}>"
-    return character
+    return "\N{SYMBOL FOR DELETE}" if code == 0x7F else f"<U+{code:04X}>"
 
 
 def figure(value: float, digits: int = 3) -> str:
