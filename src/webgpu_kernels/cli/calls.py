@@ -117,8 +117,11 @@ def _spec(spec: str, text: str) -> TensorSpec:
     try:
         shape = tuple(int(entry) for entry in found["shape"].split(",") if entry.strip())
         return TensorSpec(shape, found["dtype"], found["layout"])
-    except (RequestError, ValueError) as error:
+    except RequestError as error:
+        error.hint = None  # how to convert an array
         raise argparse.ArgumentTypeError(f"{text!r}: {error}") from error
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(f"{text!r}: write {_SPEC_FORM}") from error
 
 
 def _option(text: str) -> tuple[str, Any]:
