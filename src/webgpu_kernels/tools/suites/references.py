@@ -39,10 +39,25 @@ def reference_path(package: Package) -> Path | None:
 
     Source: docs/suites.md, "Expected values".
     """
+    return beside_package(package, REFERENCE_FILE)
+
+
+def beside_package(package: Package, name: str) -> Path | None:
+    """Return where a file of Python lies that belongs to a package and is not published with it.
+
+    Args:
+        package: any.
+        name: the file's.
+
+    Returns:
+        The file at the package's root, or None: there is none, or the package is of the Hub.
+
+    Source: docs/suites.md, "Expected values".
+    """
     if package.revision is not None:
         return None
     root = package.root.parents[1] if package.root.parts[-2:] == _BUILD else package.root
-    path = root / REFERENCE_FILE
+    path = root / name
     return path if path.is_file() else None
 
 
@@ -56,6 +71,11 @@ class Reference:
     def __init__(self, package: Package) -> None:
         self._package = package
         self._function: Callable[..., Any] | None = None
+
+    @property
+    def there(self) -> bool:
+        """Whether the package has a reference that may be run."""
+        return self._function is not None or reference_path(self._package) is not None
 
     def expected(
         self, case: Case, inputs: Mapping[str, Array], attrs: Mapping[str, Any], outputs: Mapping[str, TensorSpec]
@@ -129,12 +149,29 @@ class Reference:
                 if of_hub
                 else f"Give each output its data, or write {REFERENCE_FILE} at the package's root.",
             )
-        self._function = _function_of(path, where)
+        self._function = function_of(path, "reference", where=where)
+        if self._function is None:
+            raise SuiteError(f"{REFERENCE_FILE} has no function reference(inputs, attrs, outputs)", where=where)
         return self._function
 
 
-def _function_of(path: Path, where: str) -> Callable[..., Any]:
-    spec = importlib.util.spec_from_file_location(f"_reference_of_{abs(hash(path))}", path)
+def function_of(path: Path, name: str, *, where: str) -> Callable[..., Any] | None:
+    """Import a file of Python that belongs to a package, and return a function of it.
+
+    Args:
+        path: the file, which ``beside_package`` found.
+        name: the function's.
+        where: the package, for messages.
+
+    Returns:
+        The function, or None where the file has none of that name.
+
+    Raises:
+        SuiteError: the file cannot be imported.
+
+    Source: docs/suites.md, "Expected values".
+    """
+    spec = importlib.util.spec_from_file_location(f"_{path.stem}_of_{abs(hash(path))}", path)
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
@@ -142,13 +179,8 @@ def _function_of(path: Path, where: str) -> Callable[..., Any]:
     try:
         spec.loader.exec_module(module)
     except Exception as error:
-        raise SuiteError(
-            f"{REFERENCE_FILE} cannot be imported: {type(error).__name__}: {error}", where=where
-        ) from error
+        raise SuiteError(f"{path.name} cannot be imported: {type(error).__name__}: {error}", where=where) from error
     finally:
         sys.dont_write_bytecode = leave_no_cache
-    function = getattr(module, "reference", None)
-    if not callable(function):
-        raise SuiteError(f"{REFERENCE_FILE} has no function reference(inputs, attrs, outputs)", where=where)
-    found: Callable[..., Any] = function
-    return found
+    function = getattr(module, name, None)
+    return function if callable(function) else None
