@@ -3,18 +3,36 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from webgpu_kernels.errors import NoAdapterError
-from webgpu_kernels.tools.engines.browser import find_settings
-from webgpu_kernels.tools.engines.chromium import ChromiumEngine
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
+    from webgpu_kernels.tools.engines.chromium import ChromiumEngine
+
+ARGUMENTS = ("--enable-unsafe-webgpu", "--use-webgpu-adapter=swiftshader", "--enable-webgpu-developer-features")
 INSTALL = "sudo apt-get update && sudo apt-get install -y chromium"
+
+
+@pytest.fixture(scope="session")
+def chromium() -> Iterator[Any]:
+    """Playwright's browser, with WebGPU on SwiftShader: one for all tests, as a thread can drive one only."""
+    executable = executable_or_skip()
+    from playwright.sync_api import sync_playwright  # noqa: PLC0415 - an extra
+
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=executable, args=ARGUMENTS, chromium_sandbox=False)
+        yield browser
+        browser.close()
 
 
 def executable_or_skip() -> str:
     """Return Chromium's program; skip the test where there is none."""
+    from webgpu_kernels.errors import NoAdapterError  # noqa: PLC0415 - collecting tests must not need the package
+    from webgpu_kernels.tools.engines.browser import find_settings  # noqa: PLC0415
+
     pytest.importorskip("playwright", reason="playwright is not installed: pip install 'webgpu-kernels[browser]'")
     try:
         return find_settings(software=True).executable
@@ -25,6 +43,9 @@ def executable_or_skip() -> str:
 def open_or_skip(*, timeout_s: float = 300.0) -> ChromiumEngine:
     """Open the engine on SwiftShader; skip the test where there is no Chromium."""
     executable_or_skip()
+    from webgpu_kernels.tools.engines.browser import find_settings  # noqa: PLC0415 - as above
+    from webgpu_kernels.tools.engines.chromium import ChromiumEngine  # noqa: PLC0415
+
     return ChromiumEngine(find_settings(software=True), timeout_s=timeout_s)
 
 
