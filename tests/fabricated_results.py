@@ -2,8 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import random
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
+
+from webgpu_kernels.errors import ResultsError
+from webgpu_kernels.tools.documents import read_document
+from webgpu_kernels.tools.results.reading import read_run
+
+if TYPE_CHECKING:
+    from webgpu_kernels.tools.results.model import RunResults
 
 DEVICES: Final[dict[str, dict[str, Any]]] = {
     "lavapipe": {
@@ -76,6 +84,11 @@ VARIANTS: Final = {
     "ai.onnx.Add": ["flat_vec4", "rows_vec4", "elements"],
 }
 _MODELS: Final = ("sd15", "sdxl", "vae", "qwen3", "llama32", "gemma3", "smollm2")
+
+
+def read(document: dict[str, Any]) -> RunResults:
+    """Return a document as results, through the reader of files."""
+    return read_document(json.dumps(document), read_run, what="results", where=None, error=ResultsError, times=10)
 
 
 def results(

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from webgpu_kernels.tools.report.speed import Bench
     from webgpu_kernels.tools.results import BenchResult, RunResults, TestResult
 
-Turn: TypeAlias = Literal["broken", "repaired", "new", "gone"]
+Turn: TypeAlias = Literal["broken", "repaired", "new", "gone", "skipped"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -202,7 +202,9 @@ def _turn(before: str | None, after: str | None) -> Turn:
         return "broken"
     if before in {"failed", "error"}:
         return "gone" if after is None else "repaired"
-    return "gone" if after in {None, "skipped"} else "new"
+    if after == "skipped":
+        return "skipped"
+    return "gone" if after is None else "new"
 
 
 def _outcomes(tests: Sequence[TestResult]) -> dict[tuple[str, str, str], str]:

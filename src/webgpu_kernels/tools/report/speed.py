@@ -185,7 +185,7 @@ def _peer(name: str, found: PeerTime, chosen: Time | None) -> Timing:
     notes += [found.note] if found.note else []
     if not found.counted:
         wrong = sane(found.error_of_allowed)
-        notes += [f"its error is {figure(wrong, 2)} times what is allowed" if wrong else "it computes something else"]
+        notes += [f"its error is {figure(wrong)} times what is allowed" if wrong else "it computes something else"]
     return Timing(
         name=named(f"{name} {found.version}".strip()),
         kind="peer" if found.counted else "uncounted",
