@@ -101,10 +101,10 @@ def test_all_defects_of_a_file_are_listed(tmp_path: Path) -> None:
         f"{path}: the description of a device has 6 defects",
         "  feature: is not a key of a device: did you mean 'features'?",
         "  features[1]: must be a string, not the number 3",
-        "  limits.maxBuferSize: is no limit of WebGPU's: did you mean 'maxBufferSize'?",
-        "  limits.maxBufferSize: must be a non-negative integer, not the number -1",
-        "  limits.maxBindGroups: must be a non-negative integer, not true",
-        '  adapterInfo.subgroupMinSize: must be a positive integer, not the string "4"',
+        "  limits.maxBuferSize: is not a key of 'limits': did you mean 'maxBufferSize'?",
+        "  limits.maxBufferSize: must be an integer of at least 0, not the number -1",
+        "  limits.maxBindGroups: must be an integer of at least 0, not true",
+        '  adapterInfo.subgroupMinSize: must be an integer of at least 1, not the string "4"',
     ]
 
 

@@ -221,7 +221,7 @@ def _selections(node: Node | None, axes: dict[str, dict[str, Record]]) -> list[_
             node.at(number, None).fail(f"selects nothing: give {' or '.join(axes)}")
             continue
         for axis, key in chosen.items():
-            if key not in axes[axis]:
+            if not isinstance(key, str) or key not in axes[axis]:
                 hint = alternatives(str(key), axes[axis], what=f"keys of {axis}")
                 node.at(number, None).at(axis, None).fail(f"{show(key)} is no '$key' of the axis: {hint}")
         selections.append((chosen, record))

@@ -47,7 +47,9 @@ class Whole(NamedTuple):
 
 
 class Number(NamedTuple):
-    """A number, integral or not."""
+    """A number, integral or not, of at least ``least``."""
+
+    least: int | None = None
 
 
 class Formula(NamedTuple):

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from webgpu_kernels.contract import DTYPES
 from webgpu_kernels.contract.fields import Fields
+from webgpu_kernels.contract.kinds import Anything, Either, Entries, Key, Members, Table, Text, Whole, Words
 from webgpu_kernels.errors import RequestError
 from webgpu_kernels.invocation import Invocation
 from webgpu_kernels.planning.rendering import build_program
@@ -23,10 +24,24 @@ if TYPE_CHECKING:
     from webgpu_kernels.planning.program import Program
     from webgpu_kernels.planning.selection import Selection
 
-CALL_KEYS: Final = ("inputs", "attrs", "args", "outputs", "variant", "tunables")
-SPEC_KEYS: Final = ("dtype", "shape", "layout")
 LAYOUTS: Final = ("packed",)
 MAX_RANK: Final = 32
+DTYPE_KEY: Final = Key("dtype", Words(tuple(DTYPES)), "Its logical dtype.", f"give one of {', '.join(DTYPES)}")
+SHAPE_KEY: Final = Key("shape", Entries(Whole()), "Its dimensions.", "give a list of dimensions")
+LAYOUT_KEY: Final = Key("layout", Words(LAYOUTS), "'packed': four uint8 to a 32-bit word.")
+SPEC: Final = Table("an input", DTYPE_KEY, SHAPE_KEY, LAYOUT_KEY)
+_WANTED: Final = Table("an output", *(key._replace(missing=None) for key in SPEC.keys.values()))
+CALL: Final = Table(
+    "a call",
+    Key("inputs", Members(SPEC), "Input to shape and dtype.", "give {name: {dtype, shape}}"),
+    Key("attrs", Members(Anything()), "Attributes by name."),
+    Key("args", Members(Anything()), "Scalar arguments by name."),
+    Key("outputs", Either((Entries(Text()), Members(_WANTED))), "Wanted outputs."),
+    Key("variant", Text(), "The variant to force."),
+    Key("tunables", Members(Anything()), "Overrides of tunables by name."),
+)
+CALL_KEYS: Final = tuple(CALL.keys)
+SPEC_KEYS: Final = tuple(SPEC.keys)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -151,10 +166,9 @@ def read_call(node: Node) -> CallDescription:
 
     Source: docs/suites.md.
     """
-    fields = Fields(node, CALL_KEYS, "a call")
-    inputs = fields.need("inputs", "give {name: {dtype, shape}}")
+    fields = Fields(node, CALL)
     return CallDescription(
-        inputs=_read_inputs(inputs),
+        inputs=_read_inputs(fields.get("inputs")),
         attrs=read_options(fields.get("attrs"), "attributes"),
         args=read_options(fields.get("args"), "scalar arguments"),
         outputs=_read_outputs(fields.get("outputs")),
@@ -241,8 +255,8 @@ def read_spec(fields: Fields) -> TensorSpec | None:
 
     Source: docs/suites.md.
     """
-    fields.need("dtype", f"give one of {', '.join(DTYPES)}")
-    fields.need("shape", "give a list of dimensions")
+    for key in (DTYPE_KEY, SHAPE_KEY):
+        fields.need(key.name, key.missing or "")
     dtype, shape, layout = read_dtype(fields), read_shape(fields), fields.choice("layout", LAYOUTS)
     if layout and dtype and dtype != "uint8":
         fields.node.at("layout", layout).fail(f"is for uint8 only: {dtype} has one layout")
@@ -252,7 +266,7 @@ def read_spec(fields: Fields) -> TensorSpec | None:
 
 def _read_inputs(node: Node | None) -> Mapping[str, TensorSpec]:
     members = node.members("inputs") if node else []
-    specs = {name: read_spec(Fields(member, SPEC_KEYS, "an input")) for name, member in members}
+    specs = {name: read_spec(Fields(member, SPEC)) for name, member in members}
     return MappingProxyType({name: spec for name, spec in specs.items() if spec is not None})
 
 
@@ -264,7 +278,7 @@ def _read_outputs(node: Node | None) -> Mapping[str, TensorSpec | None]:
         names = [entry.string() for entry in node.entries("output names")]
         return MappingProxyType({name: None for name in names if name is not None})
     members = node.members("outputs, or a list of their names")
-    return MappingProxyType({name: _read_wanted(Fields(member, SPEC_KEYS, "an output")) for name, member in members})
+    return MappingProxyType({name: _read_wanted(Fields(member, _WANTED)) for name, member in members})
 
 
 def _read_wanted(fields: Fields) -> TensorSpec | None:

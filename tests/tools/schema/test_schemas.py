@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import json
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -17,9 +18,13 @@ from sample_manifests import a_pass, scale_manifest, variant
 
 from webgpu_kernels.contract import bundled_names, bundled_package, read_manifest
 from webgpu_kernels.contract.metadata import read_metadata
-from webgpu_kernels.errors import ManifestError, PackageError
+from webgpu_kernels.errors import ManifestError, PackageError, RequestError, SuiteError
+from webgpu_kernels.tools import capabilities
+from webgpu_kernels.tools.bench.reading import read_benches
+from webgpu_kernels.tools.capabilities import known_capabilities, load_capabilities
 from webgpu_kernels.tools.schema import SCHEMAS, SHIPPED
 from webgpu_kernels.tools.schema.documents import compose_text
+from webgpu_kernels.tools.suites.reading import read_suite
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -159,8 +164,16 @@ def test_bundled_packages_are_good(op_id: str) -> None:
     """So are the files that come with them."""
     root = bundled_package(op_id).root
     assert schema_faults("manifest", json.loads((root / "manifest.json").read_bytes())) == []
-    if (root / "metadata.json").exists():
-        assert schema_faults("metadata", json.loads((root / "metadata.json").read_bytes())) == []
+    for name in ("metadata", "test", "bench"):
+        if (root / f"{name}.json").exists():
+            assert schema_faults(name, json.loads((root / f"{name}.json").read_bytes())) == []
+
+
+@pytest.mark.parametrize("device", known_capabilities())
+def test_bundled_devices_are_good(device: str) -> None:
+    """They come with this library."""
+    folder = Path(capabilities.__file__).parent
+    assert schema_faults("capabilities", json.loads((folder / f"{device}.json").read_bytes())) == []
 
 
 @pytest.mark.skipif(not PUBLISHED.exists(), reason="the published files are not here")
@@ -172,6 +185,7 @@ def test_bundled_packages_are_good(op_id: str) -> None:
         ("manifest-1.0", "published/ai.onnx.Identity/manifest.json"),
         ("manifest-1.0", "seeds/com.microsoft.GatherBlockQuantized/manifest.json"),
         ("metadata", "published/ai.onnx.Identity/metadata.json"),
+        ("test", "published/ai.onnx.Add/test.json"),
     ],
 )
 def test_published_files_are_good(name: str, file: str) -> None:
@@ -197,6 +211,102 @@ def test_a_fault_is_seen_where_it_is(name: str, document: Any, fault: str) -> No
     assert schema_faults(name, document) == [fault]
 
 
+SUITE = {
+    "$schema": "test.schema.json",
+    "fixtureArrays": {"four": [1, 2.5, "NaN", -4]},
+    "cases": [
+        {
+            "name": "all",
+            "description": "every kind of data",
+            "inputs": {
+                "a": {"dtype": "float32", "shape": [4], "data": {"kind": "values", "values": [1, "-0", "Infinity", 2]}},
+                "b": {
+                    "dtype": "float32",
+                    "shape": [4],
+                    "data": {"kind": "values", "values": {"$ref": "#/fixtureArrays/four"}},
+                },
+                "c": {"dtype": "bool", "shape": [], "data": {"kind": "fill", "value": True}},
+                "d": {"dtype": "int8", "shape": [2, 2], "data": {"kind": "range", "start": 1, "step": 2, "modulo": 3}},
+                "e": {
+                    "dtype": "uint8",
+                    "shape": [4],
+                    "layout": "packed",
+                    "data": {"kind": "random", "seed": 1, "high": 5},
+                },
+                "f": {
+                    "dtype": "float16",
+                    "shape": [4],
+                    "data": {
+                        "kind": "random",
+                        "seed": 2,
+                        "distribution": "normal",
+                        "mean": 1,
+                        "std": 2,
+                        "outliers": {"every": 3, "scale": 100},
+                    },
+                },
+                "g": {
+                    "dtype": "float32",
+                    "shape": [4],
+                    "data": {"kind": "fillFloat32", "sinStep": 0.1, "cosStep": 0.2},
+                },
+            },
+            "attrs": {"axis": 1},
+            "args": {"n": 1},
+            "tunables": {"size": 1},
+            "outputs": {
+                "y": {"tolerance": 1e-5, "allowNaN": True},
+                "z": {
+                    "dtype": "float32",
+                    "shape": [1],
+                    "tolerance": {"atol": 0, "rtol": 1e-3},
+                    "data": {"kind": "values", "values": [1]},
+                },
+            },
+            "variant": "fast",
+            "force": ["fast", "slow"],
+            "skipGpu": {"category": "todo", "reason": "later"},
+            "provenance": {"source": "here", "test": "it", "notes": "none"},
+        },
+        {
+            "name": "error",
+            "inputs": {"a": {"dtype": "float32", "shape": [4]}},
+            "error": {"kind": "ShapeError", "message": "rank"},
+        },
+    ],
+}
+BENCH = {
+    "$schema": "bench.schema.json",
+    "description": "some",
+    "bytesRead": 4,
+    "operations": "numel(shapes.a)",
+    "cases": [
+        {
+            "name": "one",
+            "description": "of a model",
+            "inputs": {
+                "a": {"dtype": "float32", "shape": [4], "data": {"kind": "random", "seed": 1}},
+                "b": {"dtype": "uint8", "shape": [4], "layout": "packed"},
+            },
+            "attrs": {"axis": 1},
+            "args": {"n": 1},
+            "tunables": {"size": 1},
+            "outputs": {"y": {"dtype": "float32", "shape": [4], "tolerance": {"atol": 1}}, "z": {"tolerance": 1}},
+            "bytesWritten": "4 * numel(shapes.a)",
+        },
+        {"name": "two", "inputs": {"a": {"dtype": "float32", "shape": [4]}}, "outputs": ["y"]},
+    ],
+}
+DEVICE = {
+    "$schema": "capabilities.schema.json",
+    "description": "a device",
+    "features": ["shader-f16"],
+    "limits": {"maxBufferSize": 1024},
+    "adapterInfo": {"vendor": "x", "subgroupMinSize": 4},
+    "wgslLanguageFeatures": ["packed_4x8_integer_dot_product"],
+}
+
+
 def read_current(document: Any) -> None:
     read_manifest(document, dialect="2.1")
 
@@ -209,10 +319,27 @@ def read_plain_metadata(document: Any) -> None:
     read_metadata(json.dumps(document), where="here")
 
 
+def read_plain_suite(document: Any) -> None:
+    read_suite(json.dumps(document), where="here")
+
+
+def read_plain_benches(document: Any) -> None:
+    read_benches(json.dumps(document), where="here")
+
+
+def read_plain_device(document: Any) -> None:
+    with TemporaryDirectory() as folder:
+        (Path(folder) / "device.json").write_text(json.dumps(document))
+        load_capabilities(Path(folder) / "device.json")
+
+
 READERS: dict[str, tuple[Any, Callable[[Any], None]]] = {
     "manifest": (RICH, read_current),
     "manifest-1.0": (OLDER, read_older),
     "metadata": (METADATA, read_plain_metadata),
+    "test": (SUITE, read_plain_suite),
+    "bench": (BENCH, read_plain_benches),
+    "capabilities": (DEVICE, read_plain_device),
 }
 
 
@@ -291,10 +418,12 @@ def changed(draw: st.DrawFn, document: Any) -> Any:
 @settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 @given(data=st.data())
 def test_a_schema_is_never_stricter_than_the_reader(name: str, data: st.DataObject) -> None:
-    """What it refuses, the reader refuses."""
+    """What it refuses, the reader refuses, too, and in an error of its own."""
     document, read = READERS[name]
     mutant = data.draw(changed(document))
     faults = schema_faults(name, mutant)
-    if faults:
-        with pytest.raises((ManifestError, PackageError)):
-            read(mutant)
+    try:
+        read(mutant)
+    except (ManifestError, PackageError, SuiteError, RequestError):
+        return
+    assert faults == []

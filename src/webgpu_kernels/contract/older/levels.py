@@ -66,12 +66,14 @@ def read_level(fields: Fields, names: Names, constants: tuple[str, ...] = ()) ->
     """
     known, derive = dict.fromkeys(constants), list[Derived]()
     for key, name, entry in _entries(fields):
-        expression = _read_formula(name, entry, names)
+        if fault := _fault(name, names):
+            entry.fail(fault)
+        expression = formula(entry, names)
         if CONSTANTS in expression.names:
             _refresh(derive, known)
         derive.append(Derived(name=name, expression=expression))
         names.add(name)
-        if key == CONSTANTS:
+        if key == CONSTANTS and fault is None:
             known[name] = None
             names.add(CONSTANTS)
     if known.keys() != set(constants) or CONSTANTS in fields:
@@ -93,12 +95,10 @@ def _entries(fields: Fields) -> list[tuple[str, str, Node]]:
     ]
 
 
-def _read_formula(name: str, entry: Node, names: Names) -> Expression:
+def _fault(name: str, names: Names) -> str | None:
     if name in {CONSTANTS, SOURCE}:
-        entry.fail("is a name that spec 1.0 reserves: choose another")
-    elif fault := derived_fault(name, names):
-        entry.fail(fault)
-    return formula(entry, names)
+        return "is a name that spec 1.0 reserves: choose another"
+    return derived_fault(name, names)
 
 
 def _refresh(derive: list[Derived], known: Mapping[str, object]) -> None:

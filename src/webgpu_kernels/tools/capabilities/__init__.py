@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from webgpu_kernels.contract import closest
 from webgpu_kernels.contract.fields import Fields
-from webgpu_kernels.contract.words import alternatives
+from webgpu_kernels.contract.kinds import Entries, Key, Table, Text, Whole
 from webgpu_kernels.errors import RequestError
 from webgpu_kernels.planning.capabilities import DEFAULT_LIMITS, Capabilities
 from webgpu_kernels.tools.documents import read_document
@@ -22,7 +22,24 @@ if TYPE_CHECKING:
     from webgpu_kernels.contract.cursor import Node
 
 _FOLDER: Final = Path(__file__).resolve().parent
-_KEYS: Final = ("$schema", "description", "features", "limits", "adapterInfo", "wgslLanguageFeatures")
+_NAMES: Final = Entries(Text())
+_INFO: Final = Table(
+    "'adapterInfo'",
+    Key("subgroupMinSize", Whole(1), "The least subgroup size."),
+    Key("subgroupMaxSize", Whole(1), "The greatest subgroup size."),
+    open=True,
+)
+_LIMITS: Final = Table("'limits'", *(Key(name, Whole(), f"WebGPU's {name}.") for name in DEFAULT_LIMITS))
+DEVICE: Final = Table(
+    "a device",
+    Key("$schema", Text(), "The JSON Schema that an editor holds this file against."),
+    Key("description", Text(), "What the device is."),
+    Key("features", _NAMES, "Its WebGPU features."),
+    Key("limits", _LIMITS, "Its limits; one that is left out has WebGPU's default."),
+    Key("adapterInfo", _INFO, "What the adapter says of itself."),
+    Key("wgslLanguageFeatures", _NAMES, "Its WGSL language extensions."),
+)
+"""The whole of such a file."""
 
 
 def known_capabilities() -> tuple[str, ...]:
@@ -85,9 +102,9 @@ def _unknown(text: str) -> RequestError:
 
 
 def _read(root: Node) -> Capabilities:
-    fields = Fields(root, _KEYS, "a device")
-    if "description" in fields:
-        fields.text("description")
+    fields = Fields(root, DEVICE)
+    for key in ("$schema", "description"):
+        fields.text(key)
     return Capabilities(
         features=_names(fields, "features"),
         limits=_limits(fields.get("limits")),
@@ -103,27 +120,15 @@ def _names(fields: Fields, key: str) -> frozenset[str]:
 
 
 def _limits(node: Node | None) -> dict[str, int]:
-    limits: dict[str, int] = {}
-    for name, entry in node.members("limits, WebGPU's name to a number") if node else ():
-        value = entry.value
-        if name not in DEFAULT_LIMITS:
-            entry.fail(f"is no limit of WebGPU's: {alternatives(name, DEFAULT_LIMITS, what='limits')}")
-        elif isinstance(value, bool) or not isinstance(value, int) or value < 0:
-            entry.fail_kind("a non-negative integer")
-        else:
-            limits[name] = value
-    return limits
+    fields = Fields(node, _LIMITS) if node else None
+    return {name: fields.integer(name) for name in DEFAULT_LIMITS if name in fields} if fields else {}
 
 
 def _members(node: Node | None) -> dict[str, object]:
     """Return adapterInfo's members; expressions see whatever is there."""
-    members = node.members("what the adapter says of itself") if node else []
-    for name, entry in members:
-        size = entry.value
-        if name in {"subgroupMinSize", "subgroupMaxSize"} and not _is_count(size):
-            entry.fail_kind("a positive integer")
-    return {name: entry.value for name, entry in members}
-
-
-def _is_count(value: object) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and value > 0
+    if node is None:
+        return {}
+    fields = Fields(node, _INFO)
+    for name in _INFO.keys:
+        fields.integer(name)
+    return dict(node.value) if isinstance(node.value, dict) else {}

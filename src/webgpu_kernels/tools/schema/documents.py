@@ -35,6 +35,9 @@ SCHEMAS: Final[Mapping[str, Schema]] = MappingProxyType(
         "manifest": Schema("manifest.json, spec 2.1", "webgpu_kernels.contract.vocabulary", "MANIFEST"),
         "manifest-1.0": Schema("manifest.json, spec 1.0", "webgpu_kernels.contract.older.vocabulary", "MANIFEST"),
         "metadata": Schema("metadata.json", "webgpu_kernels.contract.metadata", "METADATA_TABLE"),
+        "test": Schema("test.json", "webgpu_kernels.tools.suites.tables", "SUITE"),
+        "bench": Schema("bench.json", "webgpu_kernels.tools.bench.tables", "BENCH"),
+        "capabilities": Schema("the description of a device", "webgpu_kernels.tools.capabilities", "DEVICE"),
         "program": Schema("program.json of an export", "webgpu_kernels.tools.export.document", "ProgramDocument"),
     }
 )

@@ -119,8 +119,8 @@ class Translation:
         return {"type": "integer", "minimum": kind.least}
 
     @_kind.register
-    def _(self, kind: Number) -> dict[str, Any]:  # noqa: ARG002 - there is but one
-        return {"type": "number"}
+    def _(self, kind: Number) -> dict[str, Any]:
+        return {"type": "number"} | ({} if kind.least is None else {"minimum": kind.least})
 
     @_kind.register
     def _(self, kind: Formula) -> dict[str, Any]:

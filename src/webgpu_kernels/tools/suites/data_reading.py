@@ -10,16 +10,15 @@ from webgpu_kernels.contract.cursor import describe
 from webgpu_kernels.contract.fields import Fields
 from webgpu_kernels.contract.words import alternatives
 from webgpu_kernels.tools.suites.model import (
-    DATA_KEYS,
     DISTRIBUTIONS,
     MAX_ELEMENTS,
-    OUTLIER_KEYS,
     Fill,
     FillFloat32,
     Random,
     Range,
     Values,
 )
+from webgpu_kernels.tools.suites.tables import DATA, DIGITS, OUTLIERS, REFERENCE, SPECIAL_NUMBERS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -39,9 +38,9 @@ INTEGER_RANGES: Final[Mapping[str, tuple[int, int]]] = {
     "bool": (0, 1),
 }
 """The least and the greatest element of each dtype that is no float."""
-SPECIAL: Final[Mapping[str, float]] = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf, "-0": -0.0}
+SPECIAL: Final[Mapping[str, float]] = dict(zip(SPECIAL_NUMBERS, (math.nan, math.inf, -math.inf, -0.0), strict=True))
 """Numbers that JSON lacks, as strings."""
-_DIGITS: Final = re.compile(r"-?[0-9]{1,20}", re.ASCII)
+_DIGITS: Final = re.compile(DIGITS, re.ASCII)
 _FLOAT_LIMITS: Final = {"float16": 65520.0, "float32": 2.0**128 - 2.0**103}
 _REFERENCE: Final = "#/fixtureArrays/"
 
@@ -67,10 +66,10 @@ def read_data(
         node.fail(f"belongs to a tensor of {size:,} elements: {MAX_ELEMENTS:,} are the most")
         return None
     kind = node.value.get("kind") if isinstance(node.value, dict) else None
-    if not isinstance(kind, str) or kind not in DATA_KEYS:
+    if not isinstance(kind, str) or kind not in DATA:
         _refuse_kind(node, kind)
         return None
-    fields = Fields(node, DATA_KEYS[kind], f"data of the kind {kind!r}")
+    fields = Fields(node, DATA[kind])
     if kind == "values":
         return _read_values(fields, dtype, size, fixtures or {})
     return _GENERATED[kind](fields, dtype)
@@ -117,15 +116,15 @@ def _refuse_kind(node: Node, kind: object) -> None:
     if not isinstance(node.value, dict):
         node.fail_kind("an object with a kind")
     elif kind is None:
-        node.at("kind", None).fail(f"is missing: give one of {', '.join(DATA_KEYS)}")
+        node.at("kind", None).fail(f"is missing: give one of {', '.join(DATA)}")
     elif isinstance(kind, str):
-        node.at("kind", kind).fail(f"is no kind of data: {alternatives(kind, tuple(DATA_KEYS), what='kinds')}")
+        node.at("kind", kind).fail(f"is no kind of data: {alternatives(kind, tuple(DATA), what='kinds')}")
     else:
         node.at("kind", kind).fail_kind("a string")
 
 
 def _read_values(fields: Fields, dtype: str, size: int, fixtures: Mapping[str, Node]) -> Values | None:
-    node = fields.need("values", "list the elements, row-major")
+    node = fields.get("values")
     if node is None:
         return None
     listed = _referred(node, fixtures) if isinstance(node.value, dict) else node
@@ -140,7 +139,7 @@ def _read_values(fields: Fields, dtype: str, size: int, fixtures: Mapping[str, N
 
 def _referred(node: Node, fixtures: Mapping[str, Node]) -> Node | None:
     """Follow ``{"$ref": "#/fixtureArrays/x"}``."""
-    text = Fields(node, ("$ref",), "a reference").need("$ref", f'give "{_REFERENCE}" and a name')
+    text = Fields(node, REFERENCE).get("$ref")
     name = text.string() if text else None
     if text is None or name is None:
         return None
@@ -152,13 +151,13 @@ def _referred(node: Node, fixtures: Mapping[str, Node]) -> Node | None:
 
 
 def _read_fill(fields: Fields, dtype: str) -> Fill | None:
-    value = fields.need("value", "give the element")
+    value = fields.get("value")
     return Fill(read_element(value, dtype)) if value else None
 
 
 def _read_range(fields: Fields, dtype: str) -> Range | None:
     start, step = _number(fields, "start", 0), _number(fields, "step", 1)
-    modulo = fields.integer("modulo", least=1, default=0)
+    modulo = fields.integer("modulo")
     if dtype in INTEGER_RANGES and not (isinstance(start, int) and isinstance(step, int)):
         fields.node.fail(f"must have an integer start and step for {dtype}")
         return None
@@ -166,8 +165,7 @@ def _read_range(fields: Fields, dtype: str) -> Range | None:
 
 
 def _read_random(fields: Fields, dtype: str) -> Random | None:
-    fields.need("seed", "give an integer, so that the data are the same everywhere")
-    seed = fields.integer("seed", least=0, default=0)
+    seed = fields.integer("seed")
     distribution = fields.choice("distribution", DISTRIBUTIONS)
     integral = dtype in INTEGER_RANGES
     if integral and distribution not in {None, "integers"}:
@@ -218,18 +216,14 @@ def _read_outliers(node: Node | None, dtype: str) -> tuple[int, float]:
         return 0, 1.0
     if dtype in INTEGER_RANGES:
         node.fail(f"is for floats, not for {dtype}")
-    fields = Fields(node, OUTLIER_KEYS, "'outliers'")
-    fields.need("every", "say how many elements apart they are")
-    fields.need("scale", "say what they are multiplied by")
-    return fields.integer("every", least=1, default=1), float(_number(fields, "scale", 1))
+    fields = Fields(node, OUTLIERS)
+    return fields.integer("every"), float(_number(fields, "scale", 1))
 
 
 def _read_fill_float32(fields: Fields, dtype: str) -> FillFloat32 | None:
     if dtype in INTEGER_RANGES:
         fields.node.fail(f"of the kind 'fillFloat32' is for floats, not for {dtype}")
         return None
-    for key in ("sinStep", "cosStep"):
-        fields.need(key, "give a number")
     return FillFloat32(
         sin_step=float(_number(fields, "sinStep", 0)),
         cos_step=float(_number(fields, "cosStep", 0)),

@@ -1,9 +1,8 @@
-"""The cases of test.json as plain values, and the keys that each part of the file may have."""
+"""The cases of test.json as plain values."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 if TYPE_CHECKING:
@@ -15,40 +14,8 @@ Distribution: TypeAlias = Literal["normal", "uniform", "integers"]
 SkipCategory: TypeAlias = Literal["permanent", "todo"]
 Element: TypeAlias = "int | float | bool"
 
-SUITE_KEYS: Final = ("$schema", "fixtureArrays", "cases")
-CASE_KEYS: Final = (
-    "name",
-    "description",
-    "inputs",
-    "attrs",
-    "args",
-    "outputs",
-    "tunables",
-    "variant",
-    "force",
-    "error",
-    "skipGpu",
-    "provenance",
-)
-INPUT_KEYS: Final = ("dtype", "shape", "layout", "data")
-OUTPUT_KEYS: Final = ("dtype", "shape", "data", "tolerance", "allowNaN")
-TOLERANCE_KEYS: Final = ("atol", "rtol")
-ERROR_KEYS: Final = ("kind", "message")
-SKIP_KEYS: Final = ("category", "reason")
 SKIP_CATEGORIES: Final[tuple[SkipCategory, ...]] = ("permanent", "todo")
-PROVENANCE_KEYS: Final = ("source", "test", "notes")
 DISTRIBUTIONS: Final[tuple[Distribution, ...]] = ("normal", "uniform", "integers")
-OUTLIER_KEYS: Final = ("every", "scale")
-DATA_KEYS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
-    {
-        "values": ("kind", "values"),
-        "fill": ("kind", "value"),
-        "range": ("kind", "start", "step", "modulo"),
-        "random": ("kind", "seed", "distribution", "mean", "std", "low", "high", "outliers"),
-        "fillFloat32": ("kind", "sinStep", "cosStep", "scale"),
-    }
-)
-"""The keys of ``data`` by its ``kind``."""
 MAX_ELEMENTS: Final = 2**28
 """Elements of one tensor of a suite: what is larger is a mistake, or means harm."""
 

@@ -5,30 +5,32 @@ from __future__ import annotations
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from webgpu_kernels import errors
 from webgpu_kernels.contract.fields import Fields
 from webgpu_kernels.contract.words import alternatives
-from webgpu_kernels.errors import KernelError, SuiteError
+from webgpu_kernels.errors import SuiteError
 from webgpu_kernels.planning.spec import TensorSpec
 from webgpu_kernels.tools.calls import CallDescription, read_dtype, read_options, read_shape, read_spec
 from webgpu_kernels.tools.documents import read_document
 from webgpu_kernels.tools.suites.data_reading import read_data
 from webgpu_kernels.tools.suites.model import (
-    CASE_KEYS,
-    ERROR_KEYS,
-    INPUT_KEYS,
-    OUTPUT_KEYS,
-    PROVENANCE_KEYS,
     SKIP_CATEGORIES,
-    SKIP_KEYS,
-    SUITE_KEYS,
-    TOLERANCE_KEYS,
     Case,
     CaseOutput,
     ExpectedError,
     SkipGpu,
     Suite,
     Tolerance,
+)
+from webgpu_kernels.tools.suites.tables import (
+    CASE,
+    ERROR,
+    ERROR_KINDS,
+    INPUT,
+    OUTPUT,
+    PROVENANCE,
+    SKIP,
+    SUITE,
+    TOLERANCE,
 )
 
 if TYPE_CHECKING:
@@ -39,10 +41,6 @@ if TYPE_CHECKING:
     from webgpu_kernels.tools.suites.model import Data
 
 TEST_FILE = "test.json"
-ERROR_KINDS = tuple(
-    name for name, kind in vars(errors).items() if isinstance(kind, type) and issubclass(kind, KernelError)
-)
-"""The classes that ``error.kind`` may name."""
 
 
 def suite_of(package: Package) -> Suite:
@@ -84,7 +82,10 @@ def read_suite(content: str | bytes, *, where: str) -> Suite:
 
 def read_fixtures(node: Node | None) -> Mapping[str, Node]:
     """Read ``fixtureArrays``: name to a list, whose elements are read where they are used."""
-    return dict(node.members("arrays, name to elements")) if node else {}
+    fixtures = dict(node.members("arrays, name to elements")) if node else {}
+    for fixture in fixtures.values():
+        fixture.entries("elements")
+    return fixtures
 
 
 def read_tensors(
@@ -105,7 +106,7 @@ def read_tensors(
     specs: dict[str, TensorSpec] = {}
     held: dict[str, Data] = {}
     for name, member in node.members("inputs") if node else ():
-        fields = Fields(member, INPUT_KEYS, "an input")
+        fields = Fields(member, INPUT)
         spec = read_spec(fields)
         data = fields.need("data", "say what it holds") if data_needed else fields.get("data")
         if spec is None:
@@ -125,17 +126,18 @@ def read_tolerance(node: Node | None) -> Tolerance:
     if node is None:
         return Tolerance()
     if isinstance(node.value, dict):
-        fields = Fields(node, TOLERANCE_KEYS, "a tolerance")
-        parts = [fields.get(key) for key in TOLERANCE_KEYS]
+        fields = Fields(node, TOLERANCE)
+        parts = [fields.get(key) for key in TOLERANCE.keys]
         return Tolerance(*[_not_negative(part) if part else 0.0 for part in parts])
     both = _not_negative(node)
     return Tolerance(both, both)
 
 
 def _read_cases(root: Node) -> tuple[Case, ...]:
-    fields = Fields(root, SUITE_KEYS, "test.json")
+    fields = Fields(root, SUITE)
+    fields.text("$schema")
     fixtures = read_fixtures(fields.get("fixtureArrays"))
-    node = fields.need("cases", "list the cases")
+    node = fields.get("cases")
     seen: set[str] = set()
     cases = []
     for entry in node.entries("cases", least=1) if node else ():
@@ -148,11 +150,9 @@ def _read_cases(root: Node) -> tuple[Case, ...]:
 
 
 def _read_case(node: Node, fixtures: Mapping[str, Node]) -> Case:
-    fields = Fields(node, CASE_KEYS, "a case")
+    fields = Fields(node, CASE)
     error = _read_error(fields.get("error"))
-    specs, held = read_tensors(
-        fields.need("inputs", "give {name: {dtype, shape, data}}"), fixtures, data_needed=error is None
-    )
+    specs, held = read_tensors(fields.get("inputs"), fixtures, data_needed=error is None)
     outputs = _read_outputs(fields, fixtures, error)
     return Case(
         name=_read_name(fields),
@@ -175,7 +175,7 @@ def _read_case(node: Node, fixtures: Mapping[str, Node]) -> Case:
 
 
 def _read_name(fields: Fields) -> str:
-    node = fields.need("name", "name the case")
+    node = fields.get("name")
     name = node.string() if node else None
     if node is not None and name is not None and (not name or not name.isprintable()):
         node.fail("must have letters, and none that cannot be seen")
@@ -185,8 +185,6 @@ def _read_name(fields: Fields) -> str:
 def _read_outputs(
     fields: Fields, fixtures: Mapping[str, Node], error: ExpectedError | None
 ) -> Mapping[str, CaseOutput]:
-    if error is None and fields.good:
-        fields.need("outputs", "say what is expected: {name: {tolerance, …}}")
     node = fields.get("outputs")
     members = node.members("outputs") if node else []
     if node is not None and not members and error is None and isinstance(node.value, dict):
@@ -195,7 +193,7 @@ def _read_outputs(
 
 
 def _read_output(node: Node, fixtures: Mapping[str, Node]) -> CaseOutput:
-    fields = Fields(node, OUTPUT_KEYS, "an output")
+    fields = Fields(node, OUTPUT)
     dtype, shape, data = read_dtype(fields), read_shape(fields), fields.get("data")
     found = None
     if data is not None and dtype is not None and shape is not None:
@@ -207,7 +205,7 @@ def _read_output(node: Node, fixtures: Mapping[str, Node]) -> CaseOutput:
         shape=shape,
         data=found,
         tolerance=read_tolerance(fields.get("tolerance")),
-        allow_nan=fields.flag("allowNaN", default=False),
+        allow_nan=fields.flag("allowNaN"),
     )
 
 
@@ -232,8 +230,8 @@ def _read_force(fields: Fields) -> tuple[str, ...]:
 def _read_error(node: Node | None) -> ExpectedError | None:
     if node is None:
         return None
-    fields = Fields(node, ERROR_KEYS, "'error'")
-    kind = fields.need("kind", "name a class of errors, such as ShapeError")
+    fields = Fields(node, ERROR)
+    kind = fields.get("kind")
     name = kind.string() if kind else None
     if kind is not None and name is not None and name not in ERROR_KINDS:
         kind.fail(f"is no class of errors: {alternatives(name, ERROR_KINDS, what='classes')}")
@@ -243,17 +241,15 @@ def _read_error(node: Node | None) -> ExpectedError | None:
 def _read_skip(node: Node | None) -> SkipGpu | None:
     if node is None:
         return None
-    fields = Fields(node, SKIP_KEYS, "'skipGpu'")
-    fields.need("category", "give permanent or todo")
-    reason = fields.need("reason", "say why")
+    fields = Fields(node, SKIP)
     return SkipGpu(
         fields.choice("category", SKIP_CATEGORIES) or "todo",
-        (reason.string() if reason else None) or "",
+        fields.text("reason") or "",
     )
 
 
 def _read_provenance(node: Node | None) -> Mapping[str, Any]:
     if node is None:
         return MappingProxyType({})
-    fields = Fields(node, PROVENANCE_KEYS, "'provenance'")
-    return MappingProxyType({key: fields.text(key) for key in PROVENANCE_KEYS if key in fields})
+    fields = Fields(node, PROVENANCE)
+    return MappingProxyType({key: fields.text(key) for key in PROVENANCE.keys if key in fields})
