@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import struct as words
 from typing import TYPE_CHECKING
 
 from webgpu_kernels.device.shader_check import workgroup_needs
@@ -14,6 +13,7 @@ if TYPE_CHECKING:
 
     from webgpu_kernels.planning.bindings import PlannedBinding
     from webgpu_kernels.planning.program import ProgramPass
+    from webgpu_kernels.planning.uniforms import PlannedStruct
     from webgpu_kernels.tools.lint.wgsl_values import Known
 
 
@@ -30,7 +30,7 @@ def invocations(
     Yields:
         Name to value; built-in values begin with ``@``, lengths of arrays with ``arrayLength``.
     """
-    known = {name: value for binding in bindings if binding.struct for name, value in [_uniform(binding)]}
+    known: dict[str, Known] = {each.name: _integers(each.struct) for each in bindings if each.struct is not None}
     known |= {f"arrayLength {name}": length for name, length in lengths.items()}
     size = workgroup_needs(step.wgsl).size
     last = tuple(count - 1 for count in step.grid)
@@ -50,16 +50,9 @@ def _vector(values: Sequence[int]) -> Known:
     return dict(zip("xyz", values, strict=True))
 
 
-def _uniform(binding: PlannedBinding) -> tuple[str, Known]:
-    assert binding.struct is not None
-    members: dict[str, int] = {}
-    body = binding.struct.declaration.partition("{")[2].partition("}")[0]
-    for index, field in enumerate(body.split(",")):
-        name, _, kind = (part.strip() for part in field.partition(":"))
-        if kind in {"u32", "i32"}:
-            form = "<I" if kind == "u32" else "<i"
-            members[name] = words.unpack_from(form, binding.struct.contents, 4 * index)[0]
-    return binding.name, members
+def _integers(planned: PlannedStruct) -> dict[str, int]:
+    """Return the fields of a uniform that are integers."""
+    return {name: value for (name, _), value in zip(planned.fields, planned.values, strict=False) if type(value) is int}
 
 
 def array_lengths(bindings: Sequence[PlannedBinding], sizes: Mapping[str, int]) -> dict[str, int]:

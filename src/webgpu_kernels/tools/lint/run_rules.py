@@ -103,8 +103,9 @@ class RunRules:
                 self._findings.add(code, place, f"{error.message} {run.where}")
         elif isinstance(error, LanguageError):
             line = place_of(error, "")
-            at = line if line.file else place
-            if not (self._findings.has("L202", at) or self._findings.has("L203", at)):
+            at = line if line.line else place
+            known = self._findings.has("L202", at if line.line else None)
+            if not (known or self._findings.has("L203", at)):
                 self._findings.add("L203", at, f"{error.message} {run.where}")
         elif isinstance(error, PackageError):
             if not self._findings.has("L201"):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from webgpu_kernels.errors import KernelError, RequestError
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 PLANS_OF_A_VARIANT: Final = 48
 PROGRAMS_OF_A_VARIANT: Final = 14
 MAX_PROGRAMS: Final = 400
+MAX_PASSES: Final = 200
+"""Passes of a plan that are looked at: repeat groups may make 131,072, which take minutes to render."""
 
 
 class Run(NamedTuple):
@@ -111,6 +114,7 @@ def _run(subject: Subject, variant: Variant, judged: Judged, *, render: bool) ->
         if selection.variant is None:
             return Run(variant, judged, None, None, None)
         plan = build_plan(selection)
+        plan = replace(plan, passes=plan.passes[:MAX_PASSES])
         check_limits(plan)
         if render:
             program = build_program(subject.package, plan)

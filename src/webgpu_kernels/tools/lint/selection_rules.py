@@ -44,13 +44,20 @@ def check_selection(subject: Subject, sample: Sample, findings: Findings) -> Non
 
 
 def _check_cases(sample: Sample, findings: Findings) -> None:
-    """A case must run somewhere: on the device that has everything; and one that has no error on some variant."""
+    """A case must run somewhere: on the device that has everything. Cases that fail alike make one finding."""
+    alike: dict[tuple[str, str], list[Judged]] = {}
     for judged in sample.judged:
         case = judged.sampled
-        if not case.origin or case.set_apart or judged.device.name != EVERYTHING or judged.accepted:
-            continue
-        reason = judged.error or _reasons(judged)
-        findings.add("L402", Place(case.origin, f"case {case.name!r}"), _shortened(reason))
+        if case.origin and not case.set_apart and judged.device.name == EVERYTHING and not judged.accepted:
+            reason = judged.error.message if judged.error is not None else _reasons(judged)
+            alike.setdefault((case.origin, _shortened(reason)), []).append(judged)
+    for (origin, reason), cases in alike.items():
+        first, *others = [judged.sampled.name for judged in cases]
+        more = f" (and {len(others)} more case{'s' if others[1:] else ''})" if others else ""
+        error = cases[0].error if not others else None
+        facts = [("expected", error.expected), ("got", error.got)] if error is not None else []
+        told = "".join(f", {word} {_shortened(fact)}" for word, fact in facts if fact)
+        findings.add("L402", Place(origin, f"case {first!r}"), f"{reason}{told}{more}")
 
 
 def _reasons(judged: Judged) -> str:

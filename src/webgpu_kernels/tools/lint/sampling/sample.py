@@ -64,13 +64,13 @@ class Judged(NamedTuple):
         sampled: the call.
         device: the device.
         selection: every variant judged; None where the call does not bind there.
-        error: why it does not bind, or empty.
+        error: why it does not bind, or None.
     """
 
     sampled: SampledCall
     device: SampledDevice
     selection: Selection | None
-    error: str = ""
+    error: KernelError | None = None
 
     @property
     def request(self) -> Request:
@@ -162,14 +162,20 @@ def _dealt(cases: Sequence[SampledCall]) -> tuple[list[SampledCall], list[Sample
 
 
 def _spread(trials: Sequence[Trial]) -> list[Trial]:
-    """Choose calls that differ: in variants, dtypes, tensors that are there, and size."""
+    """Choose calls that differ: in variants, each of which one call takes, dtypes, tensors that are there, and size."""
+    firsts: dict[str, Trial] = {}
+    for trial in trials:
+        for name in trial.chosen:
+            firsts.setdefault(name, trial)
+    covering = list({id(trial): trial for trial in firsts.values()}.values())
     kinds: dict[tuple[object, ...], list[Trial]] = {}
     for trial in trials:
         size = max((spec.size for spec in trial.call.inputs.values()), default=0)
         dtypes = tuple(spec.dtype for spec in trial.call.inputs.values())
         key = (trial.chosen, dtypes, trial.draft.outputs, min(3, size.bit_length() // 8))
-        kinds.setdefault(key, []).append(trial)
-    chosen: list[Trial] = []
+        if trial not in covering:
+            kinds.setdefault(key, []).append(trial)
+    chosen = covering
     waiting = list(kinds.values())
     while waiting and len(chosen) < MADE_UP:
         chosen += [alike.pop(0) for alike in waiting]
@@ -188,7 +194,7 @@ def _judged(
                 request = bound(subject.manifest, sampled.call, device)
                 yield Judged(sampled, device, select_variant(request, exhaustive=True))
             except KernelError as error:
-                yield Judged(sampled, device, None, str(error))
+                yield Judged(sampled, device, None, error)
 
 
 def _cases(subject: Subject, findings: Findings) -> tuple[list[SampledCall], bool]:
