@@ -35,7 +35,7 @@ lint: setup
 	@$(VENV_PYTHON) -m ruff check --quiet
 	@$(VENV_PYTHON) -m ruff format --check --quiet
 	@$(VENV_PYTHON) -m mypy
-	@for reference in src/webgpu_kernels/kernels/*/reference.py; do \
+	@for reference in src/webgpu_kernels/kernels/*/reference.py src/webgpu_kernels/kernels/*/peers.py; do \
 	  $(VENV_PYTHON) -m mypy --no-error-summary "$$reference" || exit 1; \
 	done
 

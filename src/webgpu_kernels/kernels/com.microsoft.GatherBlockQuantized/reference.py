@@ -32,11 +32,13 @@ def reference(
 
     Source: ONNX Runtime's contrib operator GatherBlockQuantized.
     """
-    bits = int(attrs.get("bits", 4))
-    data, scales, zero_points = inputs["data"], inputs["scales"], inputs.get("zero_points")
+    bits, rank = int(attrs.get("bits", 4)), inputs["data"].ndim
     gathered, quantized = (
-        int(attrs.get(f"{verb}_axis", default)) % data.ndim for verb, default in (("gather", 0), ("quantize", 1))
+        int(attrs.get(f"{verb}_axis", default)) % rank for verb, default in (("gather", 0), ("quantize", 1))
     )
+    if gathered not in {quantized, rank - 1}:
+        inputs = _only_used(inputs, gathered)
+    data, scales, zero_points = inputs["data"], inputs["scales"], inputs.get("zero_points")
     table = quantized_values(data, bits)
     blocks = np.arange(table.shape[quantized]) // int(attrs.get("block_size", 128))
     if zero_points is None:
@@ -69,6 +71,16 @@ def quantized_values(array: Array, bits: int, columns: int | None = None) -> Arr
     values = (array.astype(np.int32)[..., None] >> shifts) & ((1 << bits) - 1)
     unpacked: Array = values.reshape(*array.shape[:-1], array.shape[-1] * shifts.size)
     return unpacked[..., :columns]
+
+
+def _only_used(inputs: Mapping[str, Array], axis: int) -> dict[str, Array]:
+    """Leave out the slices that nobody asks for: of a language model's table that is nearly all."""
+    indices, size = inputs["indices"], inputs["data"].shape[axis]
+    inside = (indices >= -size) & (indices < size)
+    places = np.where(indices < 0, indices + size, indices)
+    used = np.unique(places[inside])
+    kept = {name: array.take(used, axis) for name, array in inputs.items() if name != "indices"}
+    return {**kept, "indices": np.where(inside, np.searchsorted(used, places), used.size)}
 
 
 def _gather(values: Array, indices: Array, axis: int) -> Array:
