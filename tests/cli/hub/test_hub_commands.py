@@ -168,7 +168,7 @@ def test_verify_fetches_every_listed_file(wk: Wk, server: LoopbackHub) -> None:
     commit = server.publish(package_files())
     code, out, err = wk("verify", f"{REPOSITORY}@v1")
     assert (code, err) == (0, "")
-    assert out.splitlines()[0] == f"{REPOSITORY}@v1 at {commit}: good, 3 files"
+    assert out.splitlines()[:2] == [f"{REPOSITORY}@v1: good, 3 files", f"  commit {commit}"]
     assert server.asked("test.json") == 1
 
 
@@ -178,7 +178,8 @@ def test_verify_tells_what_is_not_as_listed(wk: Wk, server: LoopbackHub) -> None
     headers = {"ETag": '"other"', "X-Repo-Commit": commit}
     server.fail("GET", "/test.json", answer(b'{"cases": 00}', headers))
     assert wk("verify", f"{REPOSITORY}@{commit}").out.splitlines() == [
-        f"{REPOSITORY}@{commit} at {commit}: not as listed",
+        f"{REPOSITORY}@{commit}: not as listed",
+        f"  commit {commit}",
         "  test.json is not what its digest says",
     ]
     other = server.publish(fixed())

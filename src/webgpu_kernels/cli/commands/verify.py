@@ -69,13 +69,13 @@ def _verified(name: str, arguments: argparse.Namespace, screen: Screen) -> dict[
 
 
 def _show(name: str, package: Package, report: Verification, screen: Screen) -> None:
-    at = f" at {package.revision}" if package.revision else ""
+    count = len(report.files)
+    good = f", {count} file{'s' if count != 1 else ''}"
+    screen.text((name, "bold"), ": ", *((("good", "green"), good) if report.ok else (("not as listed", "bold red"),)))
+    if package.revision:
+        screen.text((f"  commit {package.revision}", "dim"))
     if report.ok:
-        count = len(report.files)
-        screen.text((name, "bold"), f"{at}: ", ("good", "green"), f", {count} file{'s' if count != 1 else ''}")
         screen.text((f"  {report.computed_id}", "dim"))
-        return
-    screen.text((name, "bold"), f"{at}: ", ("not as listed", "bold red"))
     for file in report.files:
         if file.status != "ok":
             screen.text(f"  {file.name} {_WORDS[file.status]}")
