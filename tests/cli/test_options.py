@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from webgpu_kernels.tools.calls import CallDescription
 
+FORM = "dtype[dimensions], such as float16[2,64,64,320]"
 DTYPES = ", ".join(LOGICAL_DTYPES)
 AB = ["--input", "a=float32[8]", "--input", "b=float32[8]"]
 
@@ -126,6 +127,9 @@ def test_a_package_without_suites_has_no_cases(tmp_path: Path) -> None:
             f"argument --input: 'a=float64[2]': unsupported dtype: expected one of {DTYPES}, got float64",
         ),
         (["--output", "y=[]"], "argument --output: 'y=[]': write dtype[dimensions], such as float16[2,64,64,320]"),
+        (["--input", f"a=float32[{'9' * 5000}]"], f"argument --input: 'a=float32[{'9' * 90}…': write {FORM}"),
+        ([*AB, "--input", "a=float32[9]"], "--input a is given twice."),
+        ([*AB, "--attr", "x=1", "--attr", "x=1"], "--attr x is given twice."),
         (["--attr", "axis"], "argument --attr: 'axis': write NAME=VALUE"),
         (["--tunable", "=3"], "argument --tunable: '=3': write NAME=VALUE"),
         ([], "Which call? ai.onnx.Add takes a, b."),
@@ -153,7 +157,9 @@ def test_what_to_write_is_shown_with_the_packages_own_inputs() -> None:
     [
         ("{", "--request: the call has 1 defect\n  is not JSON: Expecting property name enclosed in double quotes at"),
         ('{"input": {}}', "--request: the call has 2 defects\n  input: is not a key of a call: did you mean 'inputs'?"),
-        ("nowhere.json", "nowhere.json: the request cannot be read: "),
+        ("[]", "--request: the call has 1 defect\n  must be an object with the keys inputs, attrs, args, outputs, "),
+        ("nowhere.json", "nowhere.json: the request cannot be read: No such file or directory"),
+        (".", ".: the request cannot be read: Is a directory"),
     ],
 )
 def test_a_request_that_is_none_is_one_clear_error(text: str, said: str) -> None:

@@ -6,7 +6,7 @@ import argparse
 import json
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from webgpu_kernels.cli.arguments import Usage
 from webgpu_kernels.errors import KernelError, RequestError
@@ -15,9 +15,13 @@ from webgpu_kernels.tools.calls import CallDescription, parse_call
 from webgpu_kernels.tools.cases import case_call
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from webgpu_kernels.kernel import Kernel
 
 _SPEC: Final = re.compile(r"(?P<dtype>\w+)\[(?P<shape>[\d,\s]*)\](?::(?P<layout>\w+))?", re.ASCII)
+_LONGEST: Final = 100
+_T = TypeVar("_T")
 _SPEC_FORM: Final = "dtype[dimensions], such as float16[2,64,64,320]"
 
 
@@ -69,13 +73,23 @@ def call_of(arguments: argparse.Namespace, kernel: Kernel) -> CallDescription:
     else:
         raise Usage(_nothing_described(kernel))
     return CallDescription(
-        inputs={**base.inputs, **dict(arguments.input)},
-        attrs={**base.attrs, **dict(arguments.attr)},
-        args={**base.args, **dict(arguments.arg)},
-        outputs={**base.outputs, **dict(arguments.output)},
+        inputs={**base.inputs, **_once("input", arguments.input)},
+        attrs={**base.attrs, **_once("attr", arguments.attr)},
+        args={**base.args, **_once("arg", arguments.arg)},
+        outputs={**base.outputs, **_once("output", arguments.output)},
         variant=arguments.variant if arguments.variant is not None else base.variant,
-        tunables={**base.tunables, **dict(arguments.tunable)},
+        tunables={**base.tunables, **_once("tunable", arguments.tunable)},
     )
+
+
+def _once(option: str, pairs: Sequence[tuple[str, _T]]) -> dict[str, _T]:
+    """Return pairs by name; one that is given twice is probably a slip."""
+    named = dict(pairs)
+    if len(named) < len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise Usage(f"--{option} {twice} is given twice.")
+    return named
 
 
 def _nothing_described(kernel: Kernel) -> str:
@@ -88,20 +102,21 @@ def _nothing_described(kernel: Kernel) -> str:
 
 
 def _request(text: str) -> CallDescription:
-    if text.lstrip().startswith("{"):
+    if text.lstrip().startswith(("{", "[")):
         return parse_call(text, where="--request")
     try:
         return parse_call(Path(text).read_bytes(), where=text)
     except (OSError, ValueError) as error:
         if isinstance(error, KernelError):
             raise
-        raise RequestError(f"the request cannot be read: {error}", where=text) from error
+        reason = getattr(error, "strerror", None) or error
+        raise RequestError(f"the request cannot be read: {reason}", where=text) from error
 
 
 def _input(text: str) -> tuple[str, TensorSpec]:
     name, equals, spec = text.partition("=")
     if not equals or not name:
-        raise argparse.ArgumentTypeError(f"{text!r}: write NAME={_SPEC_FORM}")
+        raise argparse.ArgumentTypeError(f"{_cut(text)}: write NAME={_SPEC_FORM}")
     return name, _spec(spec, text)
 
 
@@ -113,21 +128,25 @@ def _output(text: str) -> tuple[str, TensorSpec | None]:
 def _spec(spec: str, text: str) -> TensorSpec:
     found = _SPEC.fullmatch(spec)
     if found is None:
-        raise argparse.ArgumentTypeError(f"{text!r}: write {_SPEC_FORM}")
+        raise argparse.ArgumentTypeError(f"{_cut(text)}: write {_SPEC_FORM}")
     try:
         shape = tuple(int(entry) for entry in found["shape"].split(",") if entry.strip())
         return TensorSpec(shape, found["dtype"], found["layout"])
     except RequestError as error:
         error.hint = None  # how to convert an array
-        raise argparse.ArgumentTypeError(f"{text!r}: {error}") from error
+        raise argparse.ArgumentTypeError(f"{_cut(text)}: {error}") from error
     except ValueError as error:
-        raise argparse.ArgumentTypeError(f"{text!r}: write {_SPEC_FORM}") from error
+        raise argparse.ArgumentTypeError(f"{_cut(text)}: write {_SPEC_FORM}") from error
+
+
+def _cut(text: str) -> str:
+    return repr(text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…")
 
 
 def _option(text: str) -> tuple[str, Any]:
     name, equals, value = text.partition("=")
     if not equals or not name:
-        raise argparse.ArgumentTypeError(f"{text!r}: write NAME=VALUE")
+        raise argparse.ArgumentTypeError(f"{_cut(text)}: write NAME=VALUE")
     try:
         return name, json.loads(value)
     except (ValueError, RecursionError):

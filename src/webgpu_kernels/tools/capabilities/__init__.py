@@ -68,7 +68,8 @@ def load_capabilities(name_or_path: str | os.PathLike[str]) -> Capabilities:
     except FileNotFoundError as error:
         raise _unknown(text) from error
     except (OSError, ValueError) as error:
-        raise RequestError(f"the file cannot be read: {error}", where=text) from error
+        reason = getattr(error, "strerror", None) or error
+        raise RequestError(f"the file cannot be read: {reason}", where=text) from error
     return read_document(content, _read, what="the description of a device", where=text, error=RequestError)
 
 
