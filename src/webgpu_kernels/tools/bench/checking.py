@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from webgpu_kernels.arrays import np
-from webgpu_kernels.contract.dtypes import DTYPES
+from webgpu_kernels.device.codec import numpy_dtype
 from webgpu_kernels.errors import SuiteError
 from webgpu_kernels.tools.suites.comparison import compare
 from webgpu_kernels.tools.suites.model import Case, CaseOutput, Tolerance
@@ -132,8 +132,8 @@ def reference_checker(
 
 
 def tensor_bytes(request: Request) -> int:
-    """Return how many bytes the tensors of a request have, packed as densely as their dtypes allow."""
-    return sum(spec.size * DTYPES[spec.dtype].storage_bits // 8 for spec in request.tensors.values())
+    """Return how many bytes the tensors of a request have as arrays."""
+    return sum(spec.size * numpy_dtype(spec.dtype).itemsize for spec in request.tensors.values())
 
 
 def _ends(array: Array) -> Array:

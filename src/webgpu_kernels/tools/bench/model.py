@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from webgpu_kernels.language import Expression
     from webgpu_kernels.tools.calls import CallDescription
@@ -59,3 +60,9 @@ class BenchSuite:
 
     where: str
     cases: tuple[BenchCase, ...]
+
+    def matching(self, patterns: Sequence[str]) -> tuple[BenchCase, ...]:
+        """Return the cases whose name one of some shell patterns matches; all cases where there are none."""
+        return tuple(
+            case for case in self.cases if not patterns or any(fnmatchcase(case.name, pattern) for pattern in patterns)
+        )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 from webgpu_kernels.errors import KernelError, OutOfMemory
 from webgpu_kernels.tools.bench.checking import Checker, reference_checker, tolerances_of
@@ -14,7 +14,7 @@ from webgpu_kernels.tools.bench.preparing import CaseSkipped, ReadyCase, ready_c
 from webgpu_kernels.tools.bench.samples import sample_of
 from webgpu_kernels.tools.bench.stands import Effort, EngineStand, NativeStand
 from webgpu_kernels.tools.engines.native import NativeEngine
-from webgpu_kernels.tools.results.model import BenchResult, CopyTime, PeerTime, VariantTime
+from webgpu_kernels.tools.results.model import BenchResult, CopyTime, PeerTime, SkippedBench, VariantTime
 from webgpu_kernels.tools.suites.references import Reference
 
 if TYPE_CHECKING:
@@ -32,22 +32,6 @@ SOFTWARE_MOST_BYTES: Final = 160 * 10**6
 """What a case's tensors may take together where a processor imitates a GPU, unless somebody says otherwise."""
 _PEER_PAUSE_S: Final = 0.02
 """The threads of other libraries go on spinning for a while."""
-
-
-class Skipped(NamedTuple):
-    """A case that was not measured.
-
-    Attributes:
-        package: the operator.
-        case: its name.
-        reason: why.
-        fault: whether the package is at fault, not the device.
-    """
-
-    package: str
-    case: str
-    reason: str
-    fault: bool = False
 
 
 class Runner:
@@ -80,7 +64,9 @@ class Runner:
         self._copier = Copier(engine)
         self._references: dict[int, Reference] = {}
 
-    def run(self, case: BenchCase, kernel: Kernel, say: Callable[[str], None] | None = None) -> BenchResult | Skipped:
+    def run(
+        self, case: BenchCase, kernel: Kernel, say: Callable[[str], None] | None = None
+    ) -> BenchResult | SkippedBench:
         """Measure a case.
 
         Args:
@@ -98,9 +84,9 @@ class Runner:
             ready = ready_case(case, kernel, self.engine.capabilities, self.most_bytes)
             return self._measured(ready, say or (lambda _: None))
         except CaseSkipped as skipped:
-            return Skipped(kernel.op_id, case.name, skipped.reason, skipped.fault)
+            return SkippedBench(package=kernel.op_id, case=case.name, reason=skipped.reason, fault=skipped.fault)
         except OutOfMemory:
-            return Skipped(kernel.op_id, case.name, "too large for the device's memory")
+            return SkippedBench(package=kernel.op_id, case=case.name, reason="too large for the device's memory")
 
     def checker(self, ready: ReadyCase) -> Checker:
         """Return what holds results against what they should be.

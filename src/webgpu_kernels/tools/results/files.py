@@ -100,6 +100,7 @@ def merge_results(runs: Sequence[RunResults]) -> RunResults:
         packages=_packages(runs),
         tests=_latest((test for run in runs for test in run.tests), ("package", "case", "variant")),
         benches=_latest((bench for run in runs for bench in run.benches), ("package", "case")),
+        skipped=_latest((skipped for run in runs for skipped in run.skipped), ("package", "case")),
     )
 
 

@@ -237,6 +237,23 @@ class BenchResult:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SkippedBench:
+    """A case of bench.json that was not measured.
+
+    Attributes:
+        package: the operator.
+        case: the case's name.
+        reason: why.
+        fault: whether the package is at fault, not the device.
+    """
+
+    package: str
+    case: str
+    reason: str
+    fault: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RunResults:
     """Everything that one run found.
 
@@ -250,6 +267,7 @@ class RunResults:
         packages: those that were run.
         tests: the cases of test.json.
         benches: the cases of bench.json.
+        skipped: those of them that were not measured.
     """
 
     kind: Kind
@@ -261,6 +279,7 @@ class RunResults:
     packages: tuple[PackageFacts, ...] = ()
     tests: tuple[TestResult, ...] = ()
     benches: tuple[BenchResult, ...] = ()
+    skipped: tuple[SkippedBench, ...] = ()
 
     def count(self, outcome: Outcome) -> int:
         """Return how many tests ended so."""

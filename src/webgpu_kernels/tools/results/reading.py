@@ -19,6 +19,7 @@ from webgpu_kernels.tools.results.model import (
     PeerTime,
     ResultDevice,
     RunResults,
+    SkippedBench,
     TestResult,
     VariantFacts,
     VariantTime,
@@ -62,6 +63,7 @@ def read_run(root: Node) -> RunResults:
         packages=members.several("packages", _package, "packages"),
         tests=members.several("tests", _test, "tests"),
         benches=members.several("benches", _bench, "benches"),
+        skipped=members.several("skipped", _skipped, "skipped cases"),
     )
 
 
@@ -273,4 +275,13 @@ def _peer(members: Members) -> PeerTime:
         error_of_allowed=members.number_or_none("errorOfAllowed"),
         counted=members.flag("counted"),
         note=members.text_or_none("note"),
+    )
+
+
+def _skipped(members: Members) -> SkippedBench:
+    return SkippedBench(
+        package=members.text("package"),
+        case=members.text("case"),
+        reason=members.text("reason"),
+        fault=members.flag("fault"),
     )
