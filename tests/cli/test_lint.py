@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 import pytest
@@ -33,12 +34,15 @@ def test_a_clean_package_is_good(wk: Wk, tmp_path: Path) -> None:
     """It says so, and how much was tried."""
     ran = wk("lint", write_package(tmp_path), "--no-device")
     assert ran.code == 0
-    first, second = ran.out.splitlines()
+    first, second, *others = ran.out.splitlines()
     assert first == f"{tmp_path}: nothing found"
-    assert second.startswith("    261 requests made up, of which the contract takes 26")
-    assert second.endswith(
-        "and 2 cases; 7 devices; 2 of 2 variants selected; 28 programs rendered; nothing compiled: --no-device"
-    )
+    tried = re.fullmatch(r"    (\d+) requests made up, (\d+) of them valid; 2 cases; 7 devices", second)
+    assert tried is not None
+    assert int(tried[1]) >= int(tried[2]) >= 100
+    assert others == [
+        "    2 of 2 variants selected; 28 programs rendered",
+        "    nothing compiled: --no-device",
+    ]
 
 
 def test_findings_show_place_message_and_remedy(wk: Wk, wrong: Path) -> None:

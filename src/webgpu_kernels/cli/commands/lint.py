@@ -126,7 +126,9 @@ def _show(report: LintReport, reason: str, form: str, screen: Screen) -> None:
         screen.text(f"    {finding.message}")
         if finding.code != "L001":  # what is wrong with a manifest says itself how it would be right
             screen.text((f"    {finding.remedy}", "dim"))
-    screen.text((report.package, "bold"), ": ", _verdict(report), _done(report, reason))
+    screen.text((report.package, "bold"), ": ", _verdict(report))
+    for line in _done(report, reason):
+        screen.text(f"    {line}")
 
 
 def _verdict(report: LintReport) -> tuple[str, str]:
@@ -135,23 +137,22 @@ def _verdict(report: LintReport) -> tuple[str, str]:
     return (told, "bold red" if counts[0][0] else "yellow") if told else ("nothing found", "green")
 
 
-def _done(report: LintReport, reason: str) -> str:
+def _done(report: LintReport, reason: str) -> list[str]:
     """Say what was looked at: a clean report is worth as much as that."""
     sampled, compiled = report.sampled, report.compiled
     if sampled is None:
-        return "; what follows the manifest was not looked at"
-    text = (
-        f"\n    {sampled.made_up} requests made up, of which the contract takes {sampled.valid}, "
-        f"and {sampled.cases} cases; {sampled.devices} devices; "
-        f"{sampled.variants} of {sampled.all_variants} variants selected; {sampled.programs} programs rendered"
-    )
+        return ["what follows the manifest was not looked at"]
+    calls = f"{sampled.made_up} requests made up, {sampled.valid} of them valid; {sampled.cases} cases"
+    lines = [
+        f"{calls}; {sampled.devices} devices",
+        f"{sampled.variants} of {sampled.all_variants} variants selected; {sampled.programs} programs rendered",
+    ]
     if compiled is None:
-        text += f"; nothing compiled: {reason}"
+        lines.append(f"nothing compiled: {reason}")
     else:
-        text += f"; {compiled.shaders} shaders compiled on {compiled.adapter}"
         left = compiled.beyond + compiled.skipped
-        text += f", {left} left out" if left else ""
-    return f"{text}\n    stopped before the end: that took too long" if report.late else text
+        lines.append(f"{compiled.shaders} shaders compiled on {compiled.adapter}{f', {left} left out' if left else ''}")
+    return [*lines, "stopped before the end: that took too long"] if report.late else lines
 
 
 def _annotation(finding: Finding, report: LintReport) -> str:

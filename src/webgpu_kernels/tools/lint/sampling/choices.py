@@ -82,6 +82,8 @@ def _take_compared(node: Chain, compared: dict[str, list[Any]]) -> None:
     if not all(operator in {"==", "!=", "<", "<=", ">", ">=", "in", "not in"} for operator, _ in node.rest):
         return
     values = [value for operand in operands for value in _literals(operand)]
+    if node.rest[0][0] in {"<", "<=", ">", ">="}:
+        values += [value + 1 for value in values if type(value) is int]
     for operand in operands:
         path = dotted(operand)
         if path.startswith(("attrs.", "args.")):
@@ -117,7 +119,7 @@ def _beside(default: object, found: list[Any], numbers: list[Any]) -> list[Any]:
         return [[0], [1], [-1], [0, 1], [1, 1], []]
     if isinstance(default, float) and default != int(default):
         return []
-    return [*numbers, *((0, 1, -1) if default in {0, 1} else (0, 1, 2, 4, 16, 32, -1))]
+    return [*numbers, *((0, 1, 2, 4, -1) if default in {0, 1} else (0, 1, 2, 4, 16, 32, -1))]
 
 
 def _argument_values(argument: ScalarArg, compared: dict[str, list[Any]]) -> tuple[Any, ...]:

@@ -89,6 +89,16 @@ class Solver:
         self._relations = relations
         self._choices = choices
 
+    def lead_sizes(self) -> list[tuple[int, int]]:
+        """Return axis and size of the first input, where formulas compare it with a number."""
+        lead = next(iter(self._manifest.inputs.values()), None)
+        found = []
+        for relation in self._relations.get(lead.semantic, ()) if lead is not None else ():
+            size = as_count(evaluated(relation, {})) if not relation.names else None
+            if isinstance(relation.part, int) and size is not None:
+                found.append((relation.part, size))
+        return found
+
     def completed(self, draft: Draft) -> Completed:
         """Return the call of a draft.
 
@@ -196,7 +206,8 @@ class Solver:
         if axes:
             found.setdefault(_from_axes(axes, rank, lead))
         known = list(found)
-        for shape in (lead, lead[-1:], (), (1,) * len(lead), *_OWN):
+        turned = (*lead[:-2], *lead[:-3:-1])
+        for shape in (lead, turned, lead[-1:], (), (1,) * len(lead), *((*lead[-1:], size) for size in (8, 5)), *_OWN):
             found.setdefault(shape)
         fitting = [shape for shape in found if rank in {None, len(shape)} and _elements(shape) <= _MAX_ELEMENTS]
         return fitting or [(1,) * min(rank or 0, 16)], sum(shape in fitting for shape in known)

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from webgpu_kernels.language.syntax import Node
 
 _MAX_RELATIONS: Final = 400
+_INVERSE: Final = {"*": "/", "/": "*", "+": "-", "-": "+"}
 
 
 class Relation(NamedTuple):
@@ -27,13 +28,13 @@ class Relation(NamedTuple):
         tensor: name of the input in ``shapes``.
         part: ``"shape"``, ``"rank"``, ``"count"`` (number of elements), or the axis of one size.
         value: computes the other side in a scope; the constant 1 where it is no formula.
-        source: the names that the other side uses.
+        names: the names that the other side uses.
     """
 
     tensor: str
     part: str | int
     value: Callable[[Mapping[str, Value]], Value]
-    source: frozenset[str]
+    names: frozenset[str]
 
 
 def relations(manifest: Manifest, trees: Iterable[Node]) -> dict[str, tuple[Relation, ...]]:
@@ -67,10 +68,21 @@ def _equations(node: object) -> list[tuple[Node, Node]]:
             return [(values[0], values[1]), (values[1], values[0])]
     if isinstance(node, Chain) and len(node.rest) == 1 and node.rest[0][0] in {"==", ">="}:
         operator, right = node.rest[0]
-        pairs = [(node.first, right), (right, node.first)]
+        pairs = [(node.first, right), *_solved(node.first, right), (right, node.first), *_solved(right, node.first)]
         # A least rank is as good as an exact one: it is one of those that fit.
         return pairs if operator == "==" else [pair for pair in pairs[:1] if dotted(pair[0]).startswith("ranks.")]
     return []
+
+
+def _solved(left: Node, right: Node) -> list[tuple[Node, Node]]:
+    """Solve ``a * b == c`` for a and for b: ``a == c / b``; likewise for the other operations of two."""
+    if not (isinstance(left, Chain) and len(left.rest) == 1 and left.rest[0][0] in _INVERSE):
+        return []
+    operator, second = left.rest[0]
+    first = Chain(left.at, right, ((_INVERSE[operator], second),))
+    if operator in {"*", "+"}:
+        return [(left.first, first), (second, Chain(left.at, right, ((_INVERSE[operator], left.first),)))]
+    return [(left.first, first)]
 
 
 def _relation(left: Node, right: Node, inputs: set[str]) -> Relation | None:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import time
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
 
-from webgpu_kernels.contract.cursor import Node, Report
-from webgpu_kernels.errors import KernelError, PackageError
+from webgpu_kernels.errors import KernelError
 from webgpu_kernels.planning.selection import select_variant
-from webgpu_kernels.tools.calls import CALL_KEYS, SPEC_KEYS, read_call
+from webgpu_kernels.tools.bench.reading import BENCH_FILE, benches_of
 from webgpu_kernels.tools.lint.findings import Place
 from webgpu_kernels.tools.lint.formulas import formulas, tree
 from webgpu_kernels.tools.lint.sampling.choices import choices
@@ -30,8 +28,8 @@ if TYPE_CHECKING:
     from webgpu_kernels.tools.lint.sampling.search import Trial
     from webgpu_kernels.tools.lint.subject import Subject
 
-BENCH_FILE: Final = "bench.json"
-MADE_UP: Final = 96
+_Case = TypeVar("_Case")
+MADE_UP: Final = 72
 """Made-up calls that are judged on every device."""
 MAX_CASES: Final = 600
 CASES_EVERYWHERE: Final = 40
@@ -199,47 +197,23 @@ def _judged(
 
 def _cases(subject: Subject, findings: Findings) -> tuple[list[SampledCall], bool]:
     """Read the calls of test.json and bench.json; what cannot be read is reported."""
-    cases: list[SampledCall] = []
-    try:
-        suite = suite_of(subject.package)
-    except PackageError as error:
-        if (subject.package.root / TEST_FILE).exists():
-            findings.add("L002", Place(TEST_FILE), error.message)
-        return [*cases, *_benches(subject, findings)], False
-    except KernelError as error:
-        findings.add("L002", Place(TEST_FILE), error.message)
-        return [*cases, *_benches(subject, findings)], False
-    cases += [
+    tests = _read(lambda: suite_of(subject.package).cases, TEST_FILE, subject, findings)
+    benches = _read(lambda: benches_of(subject.package).cases, BENCH_FILE, subject, findings)
+    calls = [
         SampledCall(case.call, TEST_FILE, case.name, case.error is not None or case.skip_gpu is not None, case.force)
-        for case in suite.cases[:MAX_CASES]
+        for case in tests or ()
     ]
-    return [*cases, *_benches(subject, findings)], True
+    calls += [SampledCall(case.call, BENCH_FILE, case.name) for case in benches or ()]
+    return calls, tests is not None
 
 
-def _benches(subject: Subject, findings: Findings) -> list[SampledCall]:
-    if not (subject.package.root / BENCH_FILE).exists():
-        return []
+def _read(
+    read: Callable[[], tuple[_Case, ...]], file: str, subject: Subject, findings: Findings
+) -> tuple[_Case, ...] | None:
+    """Return the first cases of a suite; None where it is not there or cannot be read."""
     try:
-        document = json.loads(subject.package.read(BENCH_FILE))
-    except (ValueError, RecursionError, PackageError) as error:
-        findings.add("L002", Place(BENCH_FILE), f"cannot be read: {error}")
-        return []
-    entries = document.get("cases") if isinstance(document, dict) else None
-    return [
-        SampledCall(_bench_call(entry), BENCH_FILE, str(entry.get("name", "")))
-        for entry in (entries[:MAX_CASES] if isinstance(entries, list) else [])
-        if isinstance(entry, dict)
-    ]
-
-
-def _bench_call(entry: dict[str, object]) -> CallDescription:
-    """Read the call of a case, without the data and the numbers that stand beside it."""
-    plain = {key: entry[key] for key in CALL_KEYS if key in entry and key != "variant"}
-    for group in ("inputs", "outputs"):
-        tensors = plain.get(group)
-        if isinstance(tensors, dict):
-            plain[group] = {
-                name: {key: spec[key] for key in SPEC_KEYS if key in spec} if isinstance(spec, dict) else spec
-                for name, spec in tensors.items()
-            }
-    return read_call(Node(plain, Report()))
+        return read()[:MAX_CASES]
+    except KernelError as error:
+        if (subject.package.root / file).exists():
+            findings.add("L002", Place(file), error.message)
+        return None

@@ -32,7 +32,9 @@ if TYPE_CHECKING:
     from webgpu_kernels.tools.lint.sampling.devices import SampledDevice
 
 _TRIES_FOR_ANY: Final = 240
-_TRIES_A_VARIANT: Final = 40
+_ENOUGH: Final = 100
+"""Requests that the contract takes; more are only looked for where a variant is not reached."""
+_TRIES_A_VARIANT: Final = 48
 _MAX_TRIES: Final = 1200
 _BEST: Final = 6
 _MAX_CONDITIONS: Final = 200
@@ -50,7 +52,7 @@ class Trial(NamedTuple):
         request: the call bound, on the last of the devices.
         valid: whether every clause that all variants share holds on it.
         shared: how many of those hold.
-        own: variant id to how many of its clauses hold.
+        own: variant id to how many of its clauses speak for it.
         accepted: variants that take it on one of the devices.
         chosen: variants that are selected on one of the devices.
     """
@@ -87,6 +89,7 @@ class Search:
         self._deadline = deadline
         self._random = random.Random(manifest.op_id)  # noqa: S311 - variety, not secrecy
         self._shared = shared_conditions(manifest)
+        self._lead_sizes = solver.lead_sizes()
         self._tried: dict[Draft, Trial | None] = {}
         self.failures: dict[str, str] = {}
 
@@ -152,6 +155,8 @@ class Search:
     def _improve(self, tries: int, variant: Variant | None) -> None:
         """Change one or two things of the drafts that came closest to a variant, or to any."""
         for count in range(tries):
+            if variant is None and sum(trial.valid for trial in self._trials()) >= _ENOUGH:
+                return
             if self.late or len(self._tried) >= _MAX_TRIES:
                 return
             trials = self._trials()
@@ -176,8 +181,10 @@ class Search:
         if kind == "lead":
             return replace(draft, lead=pick.choice(self._lead_shapes()))
         if kind == "size":
-            at = pick.randrange(len(draft.lead))
-            size = pick.choice(choices.sizes)
+            at, size = pick.randrange(len(draft.lead)), pick.choice(choices.sizes)
+            if self._lead_sizes and pick.random() < 0.5:
+                axis, size = pick.choice(self._lead_sizes)
+                at = axis % len(draft.lead)
             return replace(draft, lead=(*draft.lead[:at], size, *draft.lead[at + 1 :]))
         if kind in {"inputs", "outputs"}:
             name = pick.choice(getattr(choices, kind))
@@ -305,7 +312,10 @@ def _true(condition: Expression, scope: Scope) -> bool:
 
 
 def _held(variant: Variant, scope: Scope) -> int:
-    return sum(_true(clause, scope) for clause in variant.when)
+    """Count what speaks for a variant: clauses that hold, and demotions that do not."""
+    return sum(_true(clause, scope) for clause in variant.when) + sum(
+        not _true(clause, scope) for clause in variant.demote_when
+    )
 
 
 def _score(trial: Trial, variant: Variant | None) -> tuple[int, ...]:
