@@ -17,6 +17,7 @@ globalThis.WebGPUKernels = (() => {
   const MAX_TIMESTAMPS = 4096;
   /* What memory holds that nothing wrote: NaN as float32 and as float16, and no likely integer. */
   const POISON = 0xffe5ffe5;
+  const SCRATCH_POISON = 0xffeaffea; // another one: what is computed from it is wrong, not unwritten
 
   /* What went wrong: kind is absent, lost, memory, shader, limit or device; details depend on it. */
   class Failure extends Error {
@@ -165,7 +166,7 @@ globalThis.WebGPUKernels = (() => {
 
     /* Runs the program once, then `repeat` times more for its GPU time.
 
-       inputs: name to stored bytes, an ArrayBuffer view of sizeBytes each. Outputs and scratch memory hold POISON
+       inputs: name to stored bytes, an ArrayBuffer view of sizeBytes each. Outputs hold POISON, scratch memory SCRATCH_POISON
        first, so that an element that nothing wrote stands out.
        Returns {outputs: name to Uint8Array, times: [ns], passTimes: {pass id: [ns]}}; the times are empty where the
        device has no timestamp queries. */
@@ -300,7 +301,7 @@ globalThis.WebGPUKernels = (() => {
         this.keep("tensor", tensor.name, this.create(tensor.name, tensor.sizeBytes, STORAGE | COPY_SRC | COPY_DST, given));
       }
       for (const scratch of this.program.scratch) {
-        const contents = scratch.zeroInit ? null : POISON;
+        const contents = scratch.zeroInit ? null : SCRATCH_POISON;
         this.keep("scratch", scratch.id, this.create(scratch.id, scratch.sizeBytes, STORAGE | COPY_DST, contents));
       }
     }
