@@ -1,7 +1,8 @@
 """A Hub on loopback: the part of its protocol by which huggingface_hub fetches kernels, with faults on demand.
 
 It answers ``/api/kernels/<repository>/refs`` and ``…/tree/<commit>/<folder>``, and HEAD and GET, with ranges, of
-``/kernels/<repository>/resolve/<revision>/<path>``, with the headers that the real one sends.
+``/kernels/<repository>/resolve/<revision>/<path>``, with the headers that the real one sends. It takes POST of
+``…/branch/<name>``, ``…/preupload/<revision>`` and ``…/commit/<revision>``: files of a package are never large ones.
 """
 
 from __future__ import annotations
@@ -25,6 +26,11 @@ Files = Mapping[str, bytes]
 
 def digest(content: bytes) -> str:
     return base64.b64encode(hashlib.sha256(content).digest()).decode()
+
+
+def blob_id(content: bytes) -> str:
+    """Return what Git calls a file's contents."""
+    return hashlib.sha1(b"blob %d\0" % len(content) + content).hexdigest()
 
 
 def package_files(*, manifest: Any = None, extra: Files | None = None, **changes: Any) -> dict[str, bytes]:
@@ -62,6 +68,8 @@ class Repository:
     branches: dict[str, str] = field(default_factory=dict)
     commits: dict[str, Files] = field(default_factory=dict)
     token: str | None = None
+    writer: str | None = "hf_writer"
+    messages: list[str] = field(default_factory=list)
 
 
 @dataclass
@@ -162,6 +170,7 @@ class Handler(BaseHTTPRequestHandler):
     sent_bytes: int | None = None
     # Whether it stays open then, silent.
     stalls: bool = False
+    body: bytes = b""
 
     def do_HEAD(self) -> None:
         """Answer without a body."""
@@ -169,6 +178,11 @@ class Handler(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         """Answer."""
+        self._serve()
+
+    def do_POST(self) -> None:
+        """Take something."""
+        self.body = self.rfile.read(int(self.headers.get("Content-Length", "0")))
         self._serve()
 
     def log_message(self, *_: object) -> None:
@@ -184,7 +198,11 @@ class Handler(BaseHTTPRequestHandler):
         fault = self.hub.fault_for(self.command, path)
         if fault is not None and fault.act(self):
             return
-        if path.startswith("/api/kernels/"):
+        if path == "/api/validate-yaml":
+            self.send_json({"errors": [], "warnings": []})
+        elif self.command == "POST":
+            self._write(path.removeprefix("/api/kernels/").split("/"), token)
+        elif path.startswith("/api/kernels/"):
             self._api(path.removeprefix("/api/kernels/").split("/"), token)
         elif path.startswith("/kernels/"):
             self._resolve(path.removeprefix("/kernels/").split("/", 4), token)
@@ -222,6 +240,63 @@ class Handler(BaseHTTPRequestHandler):
         entries = [{"type": "file", "path": name, "size": len(content)} for name, content in there.items()]
         self.send_json([{"type": "directory", "path": f"{folder}parts", "size": 0}, *entries])
 
+    def _write(self, parts: list[str], token: str | None) -> None:
+        repo = self._repository("/".join(parts[:2]), token)
+        if repo is None:
+            return
+        if token != repo.writer:
+            self.refuse(401 if token is None else 403)
+            return
+        what, name = parts[2], parts[3]
+        if what == "branch":
+            self._begin(repo, name)
+        elif name not in repo.branches:
+            self.refuse(404, "RevisionNotFound")
+        elif what == "preupload":
+            self._sort(repo.commits[repo.branches[name]])
+        else:
+            self._commit(repo, name)
+
+    def _begin(self, repo: Repository, name: str) -> None:
+        if name in repo.branches:
+            self.refuse(409)
+            return
+        repo.branches[name] = json.loads(self.body)["startingPoint"]
+        self.send_json({})
+
+    def _sort(self, there: Files) -> None:
+        """Say which files are large, none, and what is there already."""
+        asked = json.loads(self.body)["files"]
+        kinds = [
+            {
+                "path": file["path"],
+                "uploadMode": "regular",
+                "shouldIgnore": False,
+                "oid": blob_id(there[file["path"]]) if file["path"] in there else None,
+            }
+            for file in asked
+        ]
+        self.send_json({"files": kinds})
+
+    def _commit(self, repo: Repository, branch: str) -> None:
+        lines = [json.loads(line) for line in self.body.splitlines()]
+        header = lines[0]["value"]
+        if header.get("parentCommit") not in {None, repo.branches[branch]}:
+            self.refuse(412)
+            return
+        files = dict(repo.commits[repo.branches[branch]])
+        for line in lines[1:]:
+            path = line["value"]["path"]
+            if line["key"] == "file":
+                files[path] = base64.b64decode(line["value"]["content"])
+            else:
+                del files[path]
+        commit = hashlib.sha1(self.body).hexdigest()
+        repo.commits[commit], repo.branches[branch] = files, commit
+        repo.messages.append(header["summary"])
+        name = self.path.split("/commit/")[0]
+        self.send_json({"commitOid": commit, "commitUrl": f"{self.hub.endpoint}{name}/commit/{commit}"})
+
     def _resolve(self, parts: list[str], token: str | None) -> None:
         repo = self._repository("/".join(parts[:2]), token)
         if repo is None:
@@ -237,7 +312,7 @@ class Handler(BaseHTTPRequestHandler):
             self._send_file(files[path], commit)
 
     def _send_file(self, content: bytes, commit: str) -> None:
-        blob = hashlib.sha1(b"blob %d\0" % len(content) + content).hexdigest()
+        blob = blob_id(content)
         asked = self.headers.get("Range")
         start = int(asked.removeprefix("bytes=").partition("-")[0]) if asked else 0
         self.send_response(206 if asked else 200)
@@ -265,7 +340,7 @@ class Handler(BaseHTTPRequestHandler):
             self.send_header(name, value)
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
-        if self.command == "GET":
+        if self.command != "HEAD":
             self.wfile.write(body)
 
     def refuse(self, status: int, code: str = "", **headers: str) -> bool:
