@@ -109,5 +109,26 @@ def test_tests_that_end_otherwise_are_told() -> None:
 
 
 def test_a_base_without_tests_breaks_none() -> None:
-    """Its file holds benchmarks."""
-    assert compared(results(cases=2, benches=1), results(cases=0, benches=1))[0].tests == ()
+    """Its file holds benchmarks; and where the two have nothing in common there is no comparison."""
+    comparison = compared(results(cases=2, benches=1), results(cases=0, benches=1))[0]
+    assert (comparison.tests, comparison.tested, comparison.timed) == ((), False, True)
+    assert compared(results(cases=2, benches=0), results(cases=0, benches=1)) == ()
+
+
+def test_a_device_that_is_slower_as_a_whole_is_no_slowdown_of_ours() -> None:
+    """Where the copy changed as the kernel did; what goes beyond that is ours again."""
+    now = retimed(speeds(), 1.3)
+    for bench in now["benches"]:
+        bench["copy"]["medianUs"] *= 1.3
+    comparison = compared(now, speeds())[0]
+    assert (comparison.count("slower"), comparison.count("device")) == (0, 3)
+    comparison = compared(retimed(now, 1.3), speeds())[0]
+    assert (comparison.count("slower"), comparison.count("device")) == (3, 0)
+
+
+def test_a_faster_copy_excuses_nothing() -> None:
+    """A kernel that is slower on a faster device is slower."""
+    now = retimed(speeds(), 1.3)
+    for bench in now["benches"]:
+        bench["copy"]["medianUs"] /= 1.3
+    assert compared(now, speeds())[0].count("slower") == 3

@@ -30,8 +30,8 @@ def test_other_contents_of_a_package_stand_side_by_side() -> None:
     changed["packages"][0]["digest"] = "f" * 64
     runs = runs_of(joined([read(changed), read(results())]))
     assert [run.name for run in runs] == [
-        "llvmpipe (LLVM 19.1.7, 256 bits), 2026-11-30T05:01:00Z",
-        "llvmpipe (LLVM 19.1.7, 256 bits), 2026-11-30T05:02:00Z",
+        "llvmpipe (LLVM 19.1.7, 256 bits), 2026-11-30 05:01:00 UTC",
+        "llvmpipe (LLVM 19.1.7, 256 bits), 2026-11-30 05:02:00 UTC",
     ]
 
 

@@ -73,11 +73,18 @@ def bars(rows: Sequence[Bar], copy_us: float | None) -> Spec:
             "range": ["var(--chosen)", "var(--alarm)", "var(--other)", "var(--peer)", "var(--uncounted)"],
         },
     }
+    # What does not count is hollow, whatever one sees of colours.
+    outline: Spec = {"condition": {"test": "datum.kind === 'uncounted'", "value": "var(--edge)"}, "value": None}
     text: Spec = {"type": "text", "fontSize": 13, "baseline": "bottom", "dy": -1}
     layers: list[Spec] = [
         {
             "mark": {"type": "bar", "height": 10, "yOffset": 8, "cornerRadiusEnd": 2},
-            "encoding": {"x": {**across, "field": "median"}, "color": color, "description": {"field": "said"}},
+            "encoding": {
+                "x": {**across, "field": "median"},
+                "color": color,
+                "stroke": outline,
+                "description": {"field": "said"},
+            },
         },
         {
             "mark": {"type": "rule", "yOffset": 8, "strokeWidth": 1.5, "color": "var(--ink)", "aria": False},

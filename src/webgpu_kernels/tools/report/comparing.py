@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from webgpu_kernels.tools.report.noise import LEAST_BETWEEN, Time, difference, noise, time_of
-from webgpu_kernels.tools.report.text import named, visible
+from webgpu_kernels.tools.report.text import moment, named, visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from webgpu_kernels.tools.report.noise import Difference
     from webgpu_kernels.tools.report.runs import Run
     from webgpu_kernels.tools.report.speed import Bench
     from webgpu_kernels.tools.results import BenchResult, RunResults, TestResult
 
+Verdict: TypeAlias = Literal["slower", "faster", "same", "device"]
 Turn: TypeAlias = Literal["broken", "repaired", "new", "gone", "skipped"]
 
 
@@ -32,7 +33,7 @@ class Change:
         now: its time now.
         noise: the part of the base's time that means nothing.
         copy: how the copy's time changed, or None: a device that became slower as a whole shows here.
-        verdict: whether it became slower or faster beyond the noise.
+        verdict: whether it became slower or faster beyond the noise; ``device`` where it did, and the copy as well.
     """
 
     bench: Bench
@@ -43,7 +44,7 @@ class Change:
     now: Time
     noise: float
     copy: float | None
-    verdict: Difference
+    verdict: Verdict
 
     @property
     def ratio(self) -> float:
@@ -85,6 +86,8 @@ class Comparison:
         changes: of benchmarks, the greatest slowdown first.
         tests: whose outcome changed.
         missing: benchmarks that only one of the two has.
+        timed: whether both have benchmarks.
+        tested: whether both have tests.
     """
 
     run: Run
@@ -93,8 +96,10 @@ class Comparison:
     changes: tuple[Change, ...]
     tests: tuple[Turned, ...]
     missing: tuple[str, ...]
+    timed: bool
+    tested: bool
 
-    def count(self, verdict: Difference) -> int:
+    def count(self, verdict: Verdict) -> int:
         """Return how many benchmarks turned out so for a caller."""
         return sum(change.verdict == verdict and change.called for change in self.changes)
 
@@ -110,10 +115,14 @@ def compared(runs: Sequence[Run], benches: Sequence[Bench], bases: Sequence[RunR
     Returns:
         One for each run that has a base on its device, the latest of them; where none has, each run with the only base.
     """
-    pairs = [(run, base) for run in runs for base in _latest(run, bases)]
+    pairs = [(run, base) for run in runs for base in _latest(run, bases) if _comparable(run.results, base)]
     if not pairs and len(bases) == 1:
-        pairs = [(run, bases[0]) for run in runs]
+        pairs = [(run, bases[0]) for run in runs if _comparable(run.results, bases[0])]
     return tuple(_comparison(run, [bench for bench in benches if bench.run is run], base) for run, base in pairs)
+
+
+def _comparable(results: RunResults, base: RunResults) -> bool:
+    return bool((results.tests and base.tests) or (results.benches and base.benches))
 
 
 def _latest(run: Run, bases: Sequence[RunResults]) -> tuple[RunResults, ...]:
@@ -139,16 +148,20 @@ def _comparison(run: Run, benches: Sequence[Bench], base: RunResults) -> Compari
     census = base.device.census
     return Comparison(
         run=run,
-        base=visible(f"{census.name}, {census.engine}, {base.created.replace('T', ' ').replace('Z', ' UTC')}"),
+        base=visible(f"{census.name}, {census.engine}, {moment(base.created)}"),
         foreign=_device(run.results) != _device(base) or run.results.machine != base.machine,
         changes=tuple(sorted(changes, key=lambda change: -change.ratio)),
         tests=tuple(_turned(run, base)),
-        missing=(*lost, *fresh) if then else (),
+        missing=(*lost, *fresh) if then and now else (),
+        timed=bool(then and now),
+        tested=bool(base.tests and run.results.tests),
     )  # fmt: skip
 
 
 def _changes(result: BenchResult, bench: Bench, base: BenchResult) -> Iterator[Change]:
     """Compare what a call takes, and of the other variants those that changed."""
+    then = _copy(base)
+    copy = bench.copy.median / then.median if bench.copy and then else None
     for name, found in result.variants.items():
         called = name == result.chosen
         was = base.chosen if called and base.chosen in base.variants and base.chosen != name else None
@@ -157,7 +170,7 @@ def _changes(result: BenchResult, bench: Bench, base: BenchResult) -> Iterator[C
         old = time_of(other.median_us, other.spread_us) if other else None
         if new is None or old is None or result.clock != base.clock:
             continue
-        verdict = difference(new, old, least=LEAST_BETWEEN)
+        verdict = _verdict(new, old, bench.copy, base)
         if called or verdict != "same":
             yield Change(
                 bench=bench,
@@ -167,14 +180,29 @@ def _changes(result: BenchResult, bench: Bench, base: BenchResult) -> Iterator[C
                 base=old,
                 now=new,
                 noise=max(noise(new, old) / old.median, LEAST_BETWEEN),
-                copy=_copies(bench.copy, base),
+                copy=copy,
                 verdict=verdict,
             )
 
 
-def _copies(now: Time | None, base: BenchResult) -> float | None:
-    then = time_of(base.copy.median_us, base.copy.spread_us) if base.copy else None
-    return now.median / then.median if now and then else None
+def _copy(bench: BenchResult) -> Time | None:
+    return time_of(bench.copy.median_us, bench.copy.spread_us) if bench.copy else None
+
+
+def _verdict(new: Time, old: Time, copy: Time | None, base: BenchResult) -> Verdict:
+    """Compare two times; where they differ as those of the copy do, it is the device that changed."""
+    found = difference(new, old, least=LEAST_BETWEEN)
+    then = _copy(base)
+    if found == "same" or copy is None or then is None or difference(copy, then, least=LEAST_BETWEEN) != found:
+        return found
+    ratio = copy.median / then.median
+    # The copies' noise is noise of what they are a measure of, too.
+    spread = math.hypot(
+        old.spread * ratio, old.median * ratio * math.hypot(copy.spread / copy.median, then.spread / then.median)
+    )
+    as_then = Time(old.median * ratio, spread)
+    beyond = difference(new, as_then, least=LEAST_BETWEEN)
+    return found if beyond == found else "device"
 
 
 def _turned(run: Run, base: RunResults) -> Iterator[Turned]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from webgpu_kernels.tools.report.bars import Bar, bars
@@ -17,11 +18,13 @@ if TYPE_CHECKING:
     from webgpu_kernels.tools.report.speed import Bench
 
 _SLOWER: Final = f"time now over the base's: right of 1{TIMES} it is slower"
+_PER_OCTAVE: Final = 4
 _ALARM: Final = "var(--alarm)"
-_WORDS: Final = {"slower": "slower", "same": "within the noise", "faster": "faster"}
+_WORDS: Final = {"slower": "slower", "same": "within the noise", "faster": "faster", "device": "as the copy"}
 _LOOKS: Final = {
     "slower": (_ALARM, "triangle-up"),
     "within the noise": ("var(--edge)", "circle"),
+    "as the copy": ("var(--edge)", "square"),
     "faster": ("var(--chosen)", "triangle-down"),
 }
 
@@ -73,10 +76,21 @@ def _roofs(key: str, benches: Sequence[Bench]) -> Iterator[Figure]:
         for bench in benches
         if bench.chosen and bench.chosen.speed and bench.moved
     ]
-    roof = [(float(bench.moved), bench.copy_speed) for bench in benches if bench.copy_speed and bench.moved]
+    roof = _roof(benches)
     label = f"Achieved GB/s of {counted(len(points), 'benchmark')} under the speed of a copy of as many bytes"
     for name, width in (("wide", WIDE), ("narrow", NARROW)) if points else ():
         yield Figure(f"{key}-{name}", roofline(points, roof, width), label)
+
+
+def _roof(benches: Sequence[Bench]) -> list[tuple[float, float]]:
+    """Return the best of the copies of about as many bytes: a roof is what was reached, not the noise below it."""
+    best: dict[int, tuple[float, float]] = {}
+    for bench in benches:
+        if bench.copy_speed and bench.moved:
+            place = round(_PER_OCTAVE * math.log2(bench.moved))
+            point = (float(bench.moved), bench.copy_speed)
+            best[place] = max(best.get(place, point), point, key=lambda point: point[1])
+    return list(best.values())
 
 
 def _peers(key: str, benches: Sequence[Bench]) -> Iterator[Figure]:

@@ -35,7 +35,7 @@ _CONFIG: Final[Spec] = {
         "symbolSize": 70,
         "symbolFillColor": "transparent",
         "symbolStrokeWidth": 1.75,
-        "columnPadding": 28,
+        "columnPadding": 44,
         "offset": 14,
     },
 }

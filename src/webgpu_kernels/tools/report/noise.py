@@ -46,7 +46,7 @@ def time_of(median: float | None, spread: float | None) -> Time | None:
         spread: microseconds.
     """
     known = sane(median)
-    return Time(known, min(sane(spread) or 0.0, known)) if known is not None else None
+    return Time(known, sane(spread) or 0.0) if known is not None else None
 
 
 def sane(value: float | None) -> float | None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from webgpu_kernels.errors import ResultsError
-from webgpu_kernels.tools.report.text import named, size, visible
+from webgpu_kernels.tools.report.text import moment, named, size, visible
 from webgpu_kernels.tools.results import merge_results
 
 if TYPE_CHECKING:
@@ -106,7 +106,7 @@ def _names(files: Sequence[RunResults]) -> list[str]:
     names = [[named(results.device.census.name)] for results in files]
     engines = [results.device.census.engine for results in files]
     processors = [results.machine.processor for results in files]
-    dates = [results.created for results in files]
+    dates = [moment(results.created) for results in files]
     for facts in (engines, processors, dates):
         joint = [", ".join(name) for name in names]
         twice = [at for at, name in enumerate(joint) if joint.count(name) > 1]
@@ -129,7 +129,7 @@ def _facts(results: RunResults) -> tuple[tuple[str, str], ...]:
         "system": machine.system,
         "versions": ", ".join(f"{name} {text}" for name, text in results.versions.items()),
         "Python": machine.python,
-        "run at": results.created.replace("T", " ").replace("Z", " UTC"),
+        "run at": moment(results.created),
         "command": results.command,
     }
     return tuple((heading, visible(text.strip())) for heading, text in facts.items() if text.strip())

@@ -206,7 +206,7 @@ def _powers(points: Sequence[Point], roof: Sequence[tuple[float, float]], width:
 
 
 def _decades(low: float, high: float) -> list[float]:
-    digits = (1, 2, 5) if high / low < 200 else (1,)
+    digits = (1, 2, 5) if high / low < 100 else (1, 3) if high / low < 3000 else (1,)
     first, last = math.floor(math.log10(low)), math.ceil(math.log10(high))
     marks = [float(f"{digit}e{power}") for power in range(first, last + 1) for digit in digits]
     return [mark for mark in marks if low <= mark <= high]

@@ -183,7 +183,7 @@ def _peer(name: str, found: PeerTime, chosen: Time | None) -> Timing:
     time = time_of(found.median_us, found.spread_us)
     notes = [f"{found.device}, {'GPU time' if found.clock == 'gpu' else 'wall time'}"]
     notes += [found.note] if found.note else []
-    if not found.counted:
+    if time and not found.counted:
         wrong = sane(found.error_of_allowed)
         notes += [f"its error is {figure(wrong)} times what is allowed" if wrong else "it computes something else"]
     return Timing(

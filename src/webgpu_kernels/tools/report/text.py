@@ -165,6 +165,15 @@ def change(ratio: float) -> str:
     return "0.0 %" if text in {"+0.0 %", "-0.0 %"} else text.replace("-", MINUS)
 
 
+def moment(created: str) -> str:
+    """Return a time of results as people write it.
+
+    Args:
+        created: such as ``2026-11-30T05:00:00Z``.
+    """
+    return visible(created.replace("T", " ").replace("Z", " UTC"))
+
+
 def counted(count: int, what: str, several: str = "") -> str:
     """Return a number and its noun.
 
