@@ -34,6 +34,16 @@ def add_package(parser: argparse.ArgumentParser, *, many: bool = False) -> None:
     add_trust(parser)
 
 
+def add_own_packages(parser: argparse.ArgumentParser) -> None:
+    """Add PACKAGE, several of them, and ``--all``, for a command that writes into packages.
+
+    Args:
+        parser: the command's; ``package_names`` returns what was named.
+    """
+    parser.add_argument("packages", nargs="*", metavar="PACKAGE", help="a folder, or a bundled operator")
+    parser.add_argument("--all", action="store_true", help="every bundled package")
+
+
 def add_trust(parser: argparse.ArgumentParser) -> None:
     """Add ``--trust`` and ``--trust-remote-code``.
 

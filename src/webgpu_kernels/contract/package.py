@@ -163,7 +163,7 @@ def open_package(path: str | os.PathLike[str], *, verify: bool = False) -> Packa
 
 
 def _open(folder: Path, *, where: str, verify: bool = False) -> Package:
-    root = _find_root(folder, where)
+    root = find_root(folder, where)
     metadata = _read_metadata(root, where)
     if not verify:
         return assemble(root, metadata, where=where)
@@ -221,7 +221,22 @@ def _read_metadata(root: Path, where: str) -> Metadata | None:
     return read_metadata(content, where=where)
 
 
-def _find_root(folder: Path, where: str) -> Path:
+def find_root(folder: Path, where: str) -> Path:
+    """Find the folder of manifest.json.
+
+    Args:
+        folder: that folder, or the one that holds ``build/webgpu``.
+        where: what messages call it.
+
+    Returns:
+        The folder that holds manifest.json.
+
+    Raises:
+        PackageNotFound: there is no such folder, or no manifest in it.
+        PackageError: it is a link that leads out of the folder.
+
+    Source: FORMAT section 1.
+    """
     if folder.is_file():
         raise PackageNotFound("is a file, not a package", where=where, hint="Give the folder that holds it.")
     if not folder.is_dir():
