@@ -27,7 +27,7 @@ KernelError
 │   ├── LayoutError                     a tensor stored otherwise than the port needs
 │   ├── ValueRangeError (IndexError)    an array holds a value out of the port's range, such as an index
 │   └── NoVariantError                  no variant takes the request; holds the candidates
-├── ResultsError (ValueError)           a file of results of test or bench cannot be used
+├── ResultsError (ValueError)           a file that test, bench or tune wrote cannot be used
 ├── PlanError (ValueError)              the manifest's own numbers make no sense for this request
 │   └── LimitError                      more than the device allows; names the limit
 ├── OutputError (OSError)               a file that was asked for cannot be written
@@ -47,6 +47,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from webgpu_kernels.legible import compose_message, legible, list_defects, shortened
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -81,11 +83,7 @@ class KernelError(Exception):
 
     def __str__(self) -> str:
         """Compose one line: where, what, expected, got, hint."""
-        text = f"{self.where}: {self.message}" if self.where else self.message
-        facts = [f"{word} {fact}" for word, fact in (("expected", self.expected), ("got", self.got)) if fact]
-        if facts:
-            text += f": {', '.join(facts)}"
-        return f"{text}. {self.hint}" if self.hint else text
+        return compose_message(self.where, self.message, self.expected, self.got, self.hint)
 
 
 class LanguageError(KernelError, ValueError):
@@ -122,7 +120,7 @@ class Defect:
 
     def __str__(self) -> str:
         """Return ``path: message``."""
-        return f"{self.path}: {self.message}" if self.path else self.message
+        return legible(f"{shortened(self.path, 400)}: {self.message}" if self.path else self.message)
 
 
 class ManifestError(KernelError, ValueError):
@@ -131,7 +129,7 @@ class ManifestError(KernelError, ValueError):
     def __init__(self, defects: Sequence[Defect], *, where: str | None = None) -> None:
         self.defects = tuple(defects)
         count = f"{len(self.defects)} defect{'s' if len(self.defects) != 1 else ''}"
-        super().__init__("\n".join([f"the manifest has {count}", *(f"  {d}" for d in self.defects)]), where=where)
+        super().__init__(f"the manifest has {count}{list_defects(self.defects)}", where=where)
 
     def __reduce__(self) -> tuple[object, ...]:
         """Rebuild from the defects: the message is derived from them."""
@@ -254,7 +252,7 @@ class NoVariantError(RequestError):
 
 
 class ResultsError(KernelError, ValueError):
-    """A file of results cannot be read, written or merged."""
+    """A file of results, or a profile of tune, cannot be read, written or merged."""
 
 
 class PlanError(KernelError, ValueError):

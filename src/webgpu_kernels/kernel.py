@@ -16,6 +16,7 @@ from webgpu_kernels.planning.rendering import build_program
 from webgpu_kernels.planning.request import check_dtype
 from webgpu_kernels.prepared import PreparedCall
 from webgpu_kernels.results import Rendering, Results
+from webgpu_kernels.tuning import explain_call, plan_call
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -186,9 +187,7 @@ class Kernel:
         """
         asked = self._asked(inputs, named, attrs, args, outputs, None, variant, tunables)
         described = self._described(asked, capabilities, device)
-        from webgpu_kernels.planning.explanation import explain_selection  # noqa: PLC0415 - calls do without it
-
-        return explain_selection(asked.select(self.manifest, described, exhaustive=True))
+        return explain_call(asked, self.package, described, here=capabilities is None)
 
     def render(
         self,
@@ -228,7 +227,8 @@ class Kernel:
         """
         asked = self._asked(inputs, named, attrs, args, outputs, None, variant, tunables)
         described = self._described(asked, capabilities, device)
-        plan = asked.plan(self.manifest, described)
+        here = capabilities is None
+        plan = plan_call(asked, self.package, described) if here else asked.plan(self.manifest, described)
         program = build_program(self.package, plan)
         return Rendering({step.id: step.wgsl for step in program.passes}, plan.where)
 
@@ -327,7 +327,7 @@ class Kernel:
             if calls is not None and call is not None:
                 calls.move_to_end(key)
                 return call
-        plan = asked.plan(self.manifest, target.capabilities)
+        plan = plan_call(asked, self.package, target.capabilities)
         call = PreparedCall(plan, Executable.compile(target, build_program(self.package, plan)))
         with self._lock:
             if self._token not in target.planned:

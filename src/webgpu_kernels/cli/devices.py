@@ -82,10 +82,12 @@ class AskedDevice(NamedTuple):
     Attributes:
         name: for people.
         capabilities: what it can do.
+        here: whether it is one of this machine's, whose profiles of 'tune' count then.
     """
 
     name: str
     capabilities: Capabilities
+    here: bool
 
 
 def asked_device(arguments: argparse.Namespace) -> AskedDevice:
@@ -104,6 +106,6 @@ def asked_device(arguments: argparse.Namespace) -> AskedDevice:
     """
     described = capabilities_of(arguments)
     if described is not None:
-        return AskedDevice(f"{arguments.capabilities} (described)", described)
+        return AskedDevice(f"{arguments.capabilities} (described)", described, here=False)
     capabilities = device_of(arguments).capabilities
-    return AskedDevice(str(capabilities.adapter_info.get("device") or "this machine's device"), capabilities)
+    return AskedDevice(str(capabilities.adapter_info.get("device") or "this machine's device"), capabilities, here=True)

@@ -52,6 +52,7 @@ class Explanation:
         candidates: every variant, best rank first, with its verdict.
         passes: what the chosen variant runs; empty where none fits or every output is empty.
         intermediates: its scratch buffers.
+        tuned: which profile the variant and its tunables come from, None where they are the contract's.
     """
 
     op_id: str
@@ -60,10 +61,13 @@ class Explanation:
     candidates: tuple[Candidate, ...]
     passes: tuple[ExplainedPass, ...]
     intermediates: tuple[PlannedIntermediate, ...]
+    tuned: str | None = None
 
     def __str__(self) -> str:
         """Lay the explanation out for a terminal."""
         lines = [f"{self.op_id}: {self.variant or 'no variant fits'}", *_wrapped(self.request, "  ")]
+        if self.tuned is not None:
+            lines += ["tuned", *_wrapped(self.tuned, "  ")]
         lines.append("candidates")
         width = max((len(candidate.id) for candidate in self.candidates), default=0)
         for candidate in self.candidates:
@@ -77,11 +81,12 @@ class Explanation:
         return "\n".join(lines)
 
 
-def explain_selection(selection: Selection) -> Explanation:
+def explain_selection(selection: Selection, *, tuned: str | None = None) -> Explanation:
     """Describe an exhaustive selection, planning the chosen variant.
 
     Args:
         selection: evaluated over every candidate.
+        tuned: which profile it goes by, in words, or None.
 
     Returns:
         The explanation.
@@ -98,6 +103,7 @@ def explain_selection(selection: Selection) -> Explanation:
         candidates=selection.candidates,
         passes=tuple(_explained(step) for step in plan.passes) if plan is not None else (),
         intermediates=plan.intermediates if plan is not None else (),
+        tuned=tuned,
     )
 
 

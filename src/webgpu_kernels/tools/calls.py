@@ -14,6 +14,7 @@ from webgpu_kernels.invocation import Invocation
 from webgpu_kernels.planning.rendering import build_program
 from webgpu_kernels.planning.spec import TensorSpec
 from webgpu_kernels.tools.documents import read_document
+from webgpu_kernels.tuning import explain_call, plan_call
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from webgpu_kernels.contract.cursor import Node
     from webgpu_kernels.kernel import Kernel
     from webgpu_kernels.planning.capabilities import Capabilities
+    from webgpu_kernels.planning.explanation import Explanation
     from webgpu_kernels.planning.program import Program
     from webgpu_kernels.planning.selection import Selection
 
@@ -113,13 +115,35 @@ class CallDescription:
         """
         return self._asked(self.variant).select(kernel.manifest, capabilities, exhaustive=True)
 
-    def program(self, kernel: Kernel, capabilities: Capabilities, variant: str | None = None) -> Program:
+    def explain(self, kernel: Kernel, capabilities: Capabilities, *, here: bool = False) -> Explanation:
+        """Say which variant the call would take, and why not the others.
+
+        Args:
+            kernel: the kernel.
+            capabilities: the device.
+            here: whether it is a device of this machine, whose profiles count then.
+
+        Returns:
+            Every candidate's verdict; ``variant`` is None where none fits.
+
+        Raises:
+            RequestError: the call does not fit the contract in a way that no variant decides.
+            PlanError: the chosen variant cannot be planned.
+
+        Source: FORMAT, section 5.
+        """
+        return explain_call(self._asked(self.variant), kernel.package, capabilities, here=here)
+
+    def program(
+        self, kernel: Kernel, capabilities: Capabilities, variant: str | None = None, *, here: bool = False
+    ) -> Program:
         """Plan and render the call.
 
         Args:
             kernel: the kernel.
             capabilities: the device.
             variant: the variant to force; by default the call's own, else the one that is chosen.
+            here: whether it is a device of this machine, whose profiles count then.
 
         Returns:
             What an engine runs.
@@ -131,7 +155,8 @@ class CallDescription:
         Source: FORMAT, sections 4 to 7.
         """
         asked = self._asked(variant if variant is not None else self.variant)
-        return build_program(kernel.package, asked.plan(kernel.manifest, capabilities))
+        plan = plan_call(asked, kernel.package, capabilities) if here else asked.plan(kernel.manifest, capabilities)
+        return build_program(kernel.package, plan)
 
     def _asked(self, variant: str | None) -> Invocation:
         return Invocation(self.inputs, self.attrs, self.args, self.outputs, {}, variant, self.tunables)

@@ -43,7 +43,7 @@ def run(arguments: argparse.Namespace, screen: Screen) -> Exit:
     kernel = located(arguments.package, arguments)
     call = call_of(arguments, kernel)
     device = asked_device(arguments)
-    explanation = kernel.explain(call.inputs, **call.options(), capabilities=device.capabilities)
+    explanation = call.explain(kernel, device.capabilities, here=device.here)
     first, *rest = str(explanation).splitlines()
     screen.text((first, "bold"))
     screen.text(("  on ", "dim"), device.name)
@@ -75,6 +75,7 @@ def explanation_json(explanation: Explanation) -> dict[str, Any]:
         "opId": explanation.op_id,
         "request": explanation.request,
         "variant": explanation.variant,
+        "tuned": explanation.tuned,
         "candidates": [
             {
                 "id": candidate.id,

@@ -44,7 +44,7 @@ def run(arguments: argparse.Namespace, screen: Screen) -> Exit:
     kernel = located(arguments.package, arguments)
     call = call_of(arguments, kernel)
     device = asked_device(arguments)
-    program = call.program(kernel, device.capabilities)
+    program = call.program(kernel, device.capabilities, here=device.here)
     shaders = _asked_for({step.id: step.wgsl for step in program.passes}, arguments.step)
     grids = {step.id: list(step.grid) for step in program.passes}
     files: dict[str, str] = {}

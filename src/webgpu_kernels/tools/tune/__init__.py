@@ -1,0 +1,1 @@
+"""Searches the variant and the tunables that are fastest on a device, and keeps them as a profile."""
