@@ -130,3 +130,43 @@ def test_a_missing_library_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     assert str(caught.value) == (
         "a report needs no_such_library. They come with: pip install 'webgpu-kernels[report]'."
     )
+
+
+def test_each_verdict_of_a_comparison_is_drawn_and_told() -> None:
+    """Slower, faster, within the noise, and as the copy."""
+    now, base = (results("h200", cases=1, benches=4, packages=ADD) for _ in range(2))
+    for bench, factor, copied in zip(now["benches"], (1.5, 0.5, 1, 1.5), (1, 1, 1, 1.5), strict=True):
+        bench["copy"]["medianUs"] *= copied
+        for time in bench["variants"].values():
+            time["medianUs"] *= factor
+    page = report_page(content_of([read(now)], bases=[read(base)]))
+    assert "1 benchmark slower, 1 faster, 1 within the noise; 1 changed as the copy did" in page
+    for words in ("▲ slower", "▼ faster", "within the noise</span>", "as the copy</span>"):
+        assert words in page
+    assert "Every test ends as it did in the base." in page
+
+
+def test_text_can_be_read_in_both_themes() -> None:
+    """Each colour of text stands out from what it is written on by 4.5 to 1, WCAG's level AA."""
+    style = (page_module.HERE / "assets" / "report.css").read_text("utf-8")
+    colors = {name: pair for name, *pair in re.findall(r"--([\w-]+): light-dark\((#\w{6}), (#\w{6})\)", style)}
+    written = {"ink": ("paper", "soft"), "muted": ("paper", "soft"), "link": ("paper", "soft"), "copy": ("paper",),
+               "alarm-ink": ("paper", "soft", "alarm-soft"), "good-ink": ("paper", "good-soft")}  # fmt: skip
+    drawn_on_paper = ("chosen", "alarm", "other", "peer", "edge", *(f"series-{index}" for index in range(6)))
+    for theme in (0, 1):
+        for text, grounds in written.items():
+            assert all(contrast(colors[text][theme], colors[ground][theme]) >= 4.5 for ground in grounds), text
+        for mark in drawn_on_paper:
+            assert contrast(colors[mark][theme], colors["paper"][theme]) >= 2.9, mark
+
+
+def contrast(one: str, other: str) -> float:
+    """Return WCAG's contrast ratio of two colours."""
+    light, dark = sorted((luminance(one), luminance(other)), reverse=True)
+    return (light + 0.05) / (dark + 0.05)
+
+
+def luminance(color: str) -> float:
+    parts = [int(color[at : at + 2], 16) / 255 for at in (1, 3, 5)]
+    red, green, blue = (part / 12.92 if part <= 0.03928 else ((part + 0.055) / 1.055) ** 2.4 for part in parts)
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue

@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from webgpu_kernels.tools.report.bars import Bar, bars
-from webgpu_kernels.tools.report.scatter import NARROW, WIDE, Point, roofline, strip
+from webgpu_kernels.tools.report.scatter import ALARM, NARROW, WIDE, Point, roofline, strip
 from webgpu_kernels.tools.report.text import TIMES, change, counted, duration, figure, share, short
 
 if TYPE_CHECKING:
@@ -19,10 +19,9 @@ if TYPE_CHECKING:
 
 _SLOWER: Final = f"time now over the base's: right of 1{TIMES} it is slower"
 _PER_OCTAVE: Final = 4
-_ALARM: Final = "var(--alarm)"
 _WORDS: Final = {"slower": "slower", "same": "within the noise", "faster": "faster", "device": "as the copy"}
 _LOOKS: Final = {
-    "slower": (_ALARM, "triangle-up"),
+    "slower": (ALARM, "triangle-up"),
     "within the noise": ("var(--edge)", "circle"),
     "as the copy": ("var(--edge)", "square"),
     "faster": ("var(--chosen)", "triangle-down"),
@@ -68,7 +67,7 @@ def _roofs(key: str, benches: Sequence[Bench]) -> Iterator[Figure]:
             x=bench.moved,
             y=bench.chosen.speed,
             series=short(bench.package, 48),
-            fill=_ALARM if bench.better else None,
+            fill=ALARM if bench.better else None,
             target=bench.id,
             said=f"{bench.case}: {figure(bench.chosen.speed)} GB/s"
             + (f", {share(bench.chosen.of_copy)} of a copy" if bench.chosen.of_copy else ""),
@@ -120,7 +119,7 @@ def _changes(comparison: Comparison) -> Iterator[Figure]:
             x=found.ratio,
             y=short(found.bench.package, 48),
             series=_WORDS[found.verdict],
-            fill=None if found.verdict == "same" else _LOOKS[found.verdict][0],
+            fill=None if found.verdict == "same" else _LOOKS[_WORDS[found.verdict]][0],
             target=found.bench.id,
             said=f"{found.bench.case}: {change(found.ratio)}, {duration(found.base.median)} then, "
             f"{duration(found.now.median)} now",

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 WIDE: Final = 1088
 NARROW: Final = 340
+ALARM: Final = "var(--alarm)"
 # Okabe and Ito's colours, told apart by people who see few; the style sheet has them for either theme.
 _COLORS: Final = 6
 _SHAPES: Final = ("circle", "square", "triangle-up", "diamond", "triangle-down", "cross", "triangle-right")
@@ -87,7 +88,7 @@ def roofline(points: Sequence[Point], roof: Sequence[tuple[float, float]], width
                          "interpolate": "monotone", "aria": False},
                 "encoding": {"x": x, "y": y},
             },
-            {"data": {"values": [_value(point, looks) for point in points]}, **_marks(looks, x, y, width)},
+            {"data": {"values": _values(points, looks)}, **_marks(looks, x, y, width)},
         ],
     )  # fmt: skip
 
@@ -131,7 +132,7 @@ def strip(
         "encoding": {"x": x},
     }
     looks = looks or _looks(points)
-    marks = {"data": {"values": [_value(point, looks) for point in points]}, **_marks(looks, x, y, width)}
+    marks = {"data": {"values": _values(points, looks)}, **_marks(looks, x, y, width)}
     return plot(width, {"step": 46}, fit="fit-x", layer=[one, marks])
 
 
@@ -155,19 +156,21 @@ def _marks(looks: Mapping[str, tuple[str, str]], x: Spec, y: Spec, width: int) -
     stroke = {"scale": {"domain": names, "range": [color for color, _ in looks.values()]}}
     return {
         "mark": {"type": "point", "size": 64, "strokeWidth": 1.75, "opacity": 1},
-        # Those that matter most lie on top.
-        "transform": [{"calculate": "datum.fill === 'transparent' ? 0 : 1", "as": "order"}],
         "encoding": {
             "x": x,
             "y": y,
             "shape": {**series, "scale": {"domain": names, "range": [shape for _, shape in looks.values()]}},
             "stroke": {**series, **stroke},
             "fill": {"field": "fill", "type": "nominal", "legend": None, "scale": None},
-            "order": {"field": "order", "type": "quantitative"},
             "href": {"field": "target"},
             "description": {"field": "said"},
         },
     }
+
+
+def _values(points: Sequence[Point], looks: Mapping[str, tuple[str, str]]) -> list[Spec]:
+    """Return the points in the order in which they are drawn: alarms last, so that they lie on top."""
+    return [_value(point, looks) for point in sorted(points, key=lambda point: point.fill == ALARM)]
 
 
 def _value(point: Point, looks: Mapping[str, tuple[str, str]]) -> Spec:
