@@ -14,7 +14,7 @@ from webgpu_kernels.invocation import Invocation
 from webgpu_kernels.planning.rendering import build_program
 from webgpu_kernels.planning.spec import TensorSpec
 from webgpu_kernels.tools.documents import read_document
-from webgpu_kernels.tuning import explain_call, plan_call
+from webgpu_kernels.tuning import explain_call, plan_call, tuned_call
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from webgpu_kernels.planning.explanation import Explanation
     from webgpu_kernels.planning.program import Program
     from webgpu_kernels.planning.selection import Selection
+    from webgpu_kernels.tuning import Tuned
 
 LAYOUTS: Final = ("packed",)
 MAX_RANK: Final = 32
@@ -157,6 +158,23 @@ class CallDescription:
         asked = self._asked(variant if variant is not None else self.variant)
         plan = plan_call(asked, kernel.package, capabilities) if here else asked.plan(kernel.manifest, capabilities)
         return build_program(kernel.package, plan)
+
+    def tuned(self, kernel: Kernel, capabilities: Capabilities) -> Tuned | None:
+        """Return how the call goes by a device's profile.
+
+        Args:
+            kernel: the kernel.
+            capabilities: of a device of this machine.
+
+        Returns:
+            The variant, the tunables and where they come from; None where no profile has a word on such a call.
+
+        Raises:
+            RequestError: the call does not fit the contract.
+
+        Source: docs/command-line.md, "tune".
+        """
+        return tuned_call(self._asked(self.variant), kernel.package, capabilities)
 
     def _asked(self, variant: str | None) -> Invocation:
         return Invocation(self.inputs, self.attrs, self.args, self.outputs, {}, variant, self.tunables)

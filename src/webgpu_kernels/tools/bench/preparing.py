@@ -36,6 +36,11 @@ class Way(NamedTuple):
     variant: str
     tunables: Mapping[str, Any] = {}
 
+    @property
+    def name(self) -> str:
+        """What results call it."""
+        return f"{self.variant}, tuned" if self.tunables else self.variant
+
 
 class CaseSkipped(Exception):
     """A case is not measured; its text says why.
@@ -60,9 +65,9 @@ class ReadyCase:
         kernel: whose.
         request: as it was bound.
         text: tensors and attributes in one line.
-        chosen: the variant that a call takes.
-        ways: one for each variant that takes it, best rank first.
-        first: the chosen variant's program.
+        chosen: the way that a call takes.
+        ways: one for each variant that takes it, best rank first; a tuned one before them.
+        first: the chosen way's program.
         moved: bytes and operations.
         arrays: the inputs.
     """
@@ -71,7 +76,7 @@ class ReadyCase:
     kernel: Kernel
     request: Request
     text: str
-    chosen: str
+    chosen: Way
     ways: tuple[Way, ...]
     first: Program
     moved: Moved
@@ -102,7 +107,14 @@ def program_of(case: BenchCase, kernel: Kernel, capabilities: Capabilities, way:
     return call.program(kernel, capabilities, way.variant)
 
 
-def ready_case(case: BenchCase, kernel: Kernel, capabilities: Capabilities, most_bytes: int | None = None) -> ReadyCase:
+def ready_case(
+    case: BenchCase,
+    kernel: Kernel,
+    capabilities: Capabilities,
+    *,
+    most_bytes: int | None = None,
+    here: bool = False,
+) -> ReadyCase:
     """Get a case ready.
 
     Args:
@@ -110,6 +122,7 @@ def ready_case(case: BenchCase, kernel: Kernel, capabilities: Capabilities, most
         kernel: the package's.
         capabilities: the device.
         most_bytes: what its tensors may take together, or None for anything.
+        here: whether it is a device of this process, whose profile of ``tune`` counts then.
 
     Returns:
         The case.
@@ -127,10 +140,11 @@ def ready_case(case: BenchCase, kernel: Kernel, capabilities: Capabilities, most
         raise CaseSkipped(f"too large: its tensors take more than {most_bytes / 1e6:,.0f} MB")
     if selection.variant is None:
         raise _nobody(case, kernel, selection)
-    chosen = selection.variant.id
+    tuned = case.call.tuned(kernel, capabilities) if here else None
+    chosen = Way(tuned.entry.variant, tuned.entry.tunables) if tuned else Way(selection.variant.id)
     able = [found.id for found in selection.candidates if found.accepted or found.kind == "superseded"]
     try:
-        program = program_of(case, kernel, capabilities, Way(chosen))
+        program = program_of(case, kernel, capabilities, chosen)
     except LimitError as error:
         raise CaseSkipped(f"too large for the device: {error.limit} is {error.available:,}") from error
     except KernelError as error:
@@ -143,7 +157,7 @@ def ready_case(case: BenchCase, kernel: Kernel, capabilities: Capabilities, most
         request=selection.request,
         text=describe_request(selection.request),
         chosen=chosen,
-        ways=tuple(Way(name) for name in able),
+        ways=(*([chosen] if chosen.tunables else []), *(Way(name) for name in able)),
         first=program,
         moved=moved_by(case, program, selection.scope, where=kernel.package.where),
         arrays=CaseArrays(case),

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from webgpu_kernels.planning.program import Program
     from webgpu_kernels.tools.bench.model import BenchCase
     from webgpu_kernels.tools.bench.peers import Peer
+    from webgpu_kernels.tools.bench.preparing import Way
     from webgpu_kernels.tools.bench.samples import Sample
     from webgpu_kernels.tools.bench.stands import Stand
     from webgpu_kernels.tools.engines import Engine
@@ -81,7 +82,8 @@ class Runner:
             SuiteError: the package's own files are wrong.
         """
         try:
-            ready = ready_case(case, kernel, self.engine.capabilities, self.most_bytes)
+            here = isinstance(self.engine, NativeEngine)
+            ready = ready_case(case, kernel, self.engine.capabilities, most_bytes=self.most_bytes, here=here)
             return self._measured(ready, say or (lambda _: None))
         except CaseSkipped as skipped:
             return SkippedBench(package=kernel.op_id, case=case.name, reason=skipped.reason, fault=skipped.fault)
@@ -129,8 +131,8 @@ class Runner:
         try:
             for way in ready.ways:
                 if self._variant in {None, way.variant}:
-                    say(f"{name}: {way.variant}")
-                    variants[way.variant] = self._variant_time(ready, way.variant, checker, stand, copy)
+                    say(f"{name}: {way.name}")
+                    variants[way.name] = self._variant_time(ready, way, checker, stand, copy)
         finally:
             stand.close()
         peers = {}
@@ -146,15 +148,12 @@ class Runner:
             operations=ready.moved.operations,
             clock=stand.clock,
             copy=CopyTime(median_us=copy.median_us, spread_us=copy.spread_us, gb_per_s=_speed(ready.moved.bytes, copy)),
-            chosen=ready.chosen,
+            chosen=ready.chosen.name,
             variants=variants,
             peers=peers,
         )
 
-    def _variant_time(
-        self, ready: ReadyCase, variant: str, checker: Checker, stand: Stand, copy: Sample
-    ) -> VariantTime:
-        way = next(way for way in ready.ways if way.variant == variant)
+    def _variant_time(self, ready: ReadyCase, way: Way, checker: Checker, stand: Stand, copy: Sample) -> VariantTime:
         try:
             program = ready.program(way)
             if wrong := self.fault(program, ready, checker):

@@ -65,9 +65,9 @@ def _amount(expression: Expression | None, scope: Scope, where: str) -> int | No
     if expression is None:
         return None
     try:
-        value = evaluate_in(expression, scope, where=where)
+        value = evaluate_in(expression, scope, where="formula")
     except LanguageError as error:
-        raise SuiteError(f"the formula fails: {error}") from error
+        raise SuiteError(f"the formula fails: {error}", where=where) from error
     whole = isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value) and value >= 0
     if not whole or value != math.floor(value):
         raise SuiteError(

@@ -124,7 +124,7 @@ class CaseSearch:
 
     def _search(self, end: float, first: Sequence[Way], say: Callable[[str], None]) -> Way:
         study = _new_study()
-        plain = Way(self._ready.chosen)
+        plain = self._ready.chosen
         for way in (plain, *self._ready.ways, *first):
             study.enqueue_trial(self._parameters(way), skip_if_exists=True)
         best, best_us, repeats = plain, float("inf"), 0
@@ -147,7 +147,7 @@ class CaseSearch:
         """Return a way as a trial's parameters."""
         known = {ready.variant for ready in self._ready.ways}
         values = {name: str(way.tunables.get(name, knob.default)) for name, knob in self._knobs.items()}
-        return {**values, _VARIANT: way.variant if way.variant in known else self._ready.chosen}
+        return {**values, _VARIANT: way.variant if way.variant in known else self._ready.chosen.variant}
 
     def _proposed(self, trial: Any) -> Way:
         """Make a way of a trial; tunables that are as the contract has them are not named."""
@@ -192,16 +192,16 @@ class CaseSearch:
 
     def _decided(self, best: Way) -> Found:
         """Time the best way and the one before it in turns, and keep the best where it is faster beyond the noise."""
-        ready, plain = self._ready, Way(self._ready.chosen)
+        ready, plain = self._ready, self._ready.chosen
         best = self._shortened(best)
         same = _sameness(ready.program(best)) == _sameness(ready.first)
         known = self._counts.known[_sameness(ready.first)].us
         if known is None:
-            raise CaseSkipped(f"{ready.chosen}, which a call takes, is wrong or fails", fault=True)
+            raise CaseSkipped(f"{plain.variant}, which a call takes, is wrong or fails", fault=True)
         before, after = (known, known) if same else self._duel(best)
         return Found(
             case=ready.case.name,
-            before=ready.chosen,
+            before=plain.variant,
             before_us=before,
             way=plain if before == after else best,
             us=after,

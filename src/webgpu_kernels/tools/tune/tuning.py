@@ -121,7 +121,7 @@ def _ready(kernel: Kernel, cases: Sequence[BenchCase], runner: Runner) -> tuple[
             skipped.append(_skipped(kernel, case, "it has tunables of its own"))
             continue
         try:
-            ready.append(ready_case(case, kernel, runner.engine.capabilities, runner.most_bytes))
+            ready.append(ready_case(case, kernel, runner.engine.capabilities, most_bytes=runner.most_bytes))
         except CaseSkipped as skip:
             skipped.append(_skipped(kernel, case, skip.reason, fault=skip.fault))
     return ready, skipped
