@@ -48,6 +48,7 @@ def test_noise_is_no_verdict() -> None:
     """Where the chosen one's time, or that of one that seems faster, is too wide."""
     assert bench_of({"ours": timed(100, 30), "other": timed(90)}).verdict == "noisy"
     assert bench_of({"ours": timed(100), "other": timed(90, 20)}).verdict == "noisy"
+    assert bench_of({"ours": timed(100, 15), "other": timed(40)}).verdict == "noisy"
     assert bench_of({"ours": timed(100), "other": timed(190, 60)}).verdict == "best"
 
 

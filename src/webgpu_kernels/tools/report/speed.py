@@ -163,10 +163,14 @@ def _noisy(time: Time) -> bool:
     return time.spread > NOISY * time.median
 
 
+def _is_faster(time: Time, chosen: Time) -> bool:
+    return not _noisy(time) and not _noisy(chosen) and difference(time, chosen) == "faster"
+
+
 def _variant(name: str, found: VariantTime, bench: BenchResult, chosen: Time | None) -> Timing:
     time = time_of(found.median_us, found.spread_us)
     kind: Kind = "chosen" if name == bench.chosen else "other"
-    if kind == "other" and time and chosen and difference(time, chosen) == "faster":
+    if kind == "other" and time and chosen and _is_faster(time, chosen):
         kind = "faster"
     return Timing(
         name=named(name),
