@@ -246,10 +246,11 @@ def _show(results: RunResults, seconds: float, screen: Screen) -> None:
 def _show_notes(results: RunResults, screen: Screen) -> None:
     """Say once what peers say of several cases, and how they were timed."""
     said = Counter(
-        (name, time.note)
+        (name, part)
         for bench in results.benches
         for name, time in bench.peers.items()
-        if time.note is not None and not time.note.endswith("to trust")
+        for part in (time.note or "").split("; ")
+        if part and not part.endswith("to trust")
     )
     for (name, note), count in said.items():
         screen.text((name, "dim"), f", {count} case{'' if count == 1 else 's'}: {note}")
