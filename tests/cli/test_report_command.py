@@ -68,6 +68,16 @@ def test_without_a_base_nothing_is_compared(speed: str, tmp_path: Path, capsys: 
     assert (found["slower"], found["broken"]) == (None, None)
 
 
+def test_a_base_that_compares_with_nothing_is_told(
+    tests: str, speed: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Whoever asked for a comparison must not take its absence for good news."""
+    assert main(["report", tests, "--compare", speed, "-o", str(tmp_path / "page.html")]) == 0
+    assert capsys.readouterr().err == (
+        "nothing is compared: no run of --compare is of one of these devices and has tests or benchmarks too\n"
+    )
+
+
 def test_results_that_are_none_end_in_one_error(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """And no page is written."""
     document = results(cases=1, benches=0, packages=ADD)

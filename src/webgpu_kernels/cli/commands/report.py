@@ -69,6 +69,10 @@ def run(arguments: argparse.Namespace, screen: Screen) -> Exit:
     page = page_of(content, plots)
     path = write_file(arguments.output, page)
     _tell(content, screen)
+    if base and not content.comparisons:
+        screen.note(
+            "nothing is compared: no run of --compare is of one of these devices and has tests or benchmarks too"
+        )
     length = len(page.encode())
     screen.text(f"{path}: {size(length)}")
     screen.result({"report": str(path), "bytes": length, **_facts(content)})
