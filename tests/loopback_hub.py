@@ -1,6 +1,6 @@
 """A Hub on loopback: the part of its protocol by which huggingface_hub fetches kernels, with faults on demand.
 
-It answers ``/api/kernels/<repository>/refs`` and ``…/tree/<commit>/<folder>``, and HEAD and GET, with ranges, of
+It answers ``/api/kernels/<repository>/refs`` and ``…/tree/<commit>[/<folder>]``, and HEAD and GET, with ranges, of
 ``/kernels/<repository>/resolve/<revision>/<path>``, with the headers that the real one sends. It takes POST of
 ``…/branch/<name>``, ``…/preupload/<revision>`` and ``…/commit/<revision>``: files of a package are never large ones.
 """
@@ -141,6 +141,13 @@ class LoopbackHub:
         repo.branches[branch] = commit
         return commit
 
+    def create(self, repository: str) -> Repository:
+        """Make a repository as the Hub does: a branch main, and no package in it."""
+        commit = hashlib.sha1(repository.encode()).hexdigest()
+        repo = Repository(branches={"main": commit}, commits={commit: {".gitattributes": b""}})
+        self.repositories[repository] = repo
+        return repo
+
     def fail(self, method: str, part: str, act: Callable[[Handler], bool], *, times: int = 1) -> None:
         """Let requests go wrong."""
         self.faults.append(Fault(method, part, act, times))
@@ -229,7 +236,7 @@ class Handler(BaseHTTPRequestHandler):
             self.send_json({"branches": heads, "converts": [], "tags": []})
             return
         files = repo.commits.get(parts[3])
-        folder = "/".join(parts[4:]) + "/"
+        folder = "".join(f"{part}/" for part in parts[4:])
         if files is None:
             self.refuse(404, "RevisionNotFound")
             return
@@ -237,7 +244,10 @@ class Handler(BaseHTTPRequestHandler):
         if not there:
             self.refuse(404, "EntryNotFound")
             return
-        entries = [{"type": "file", "path": name, "size": len(content)} for name, content in there.items()]
+        entries = [
+            {"type": "file", "path": name, "size": len(content), "oid": blob_id(content)}
+            for name, content in there.items()
+        ]
         self.send_json([{"type": "directory", "path": f"{folder}parts", "size": 0}, *entries])
 
     def _write(self, parts: list[str], token: str | None) -> None:
@@ -294,7 +304,7 @@ class Handler(BaseHTTPRequestHandler):
         commit = hashlib.sha1(self.body).hexdigest()
         repo.commits[commit], repo.branches[branch] = files, commit
         repo.messages.append(header["summary"])
-        name = self.path.split("/commit/")[0]
+        name = self.path.split("/commit/")[0].removeprefix("/api")
         self.send_json({"commitOid": commit, "commitUrl": f"{self.hub.endpoint}{name}/commit/{commit}"})
 
     def _resolve(self, parts: list[str], token: str | None) -> None:

@@ -99,6 +99,32 @@ class Hub:
             raise _unintelligible(where, self.endpoint) from error
         return {path.removeprefix(f"{FOLDER}/"): size for path, size in files.items()}
 
+    def blobs(self, source: Source, commit: str) -> Mapping[str, str]:
+        """Return what a repository holds at a commit: all of its files, also those of no package.
+
+        Args:
+            source: the repository.
+            commit: the commit.
+
+        Returns:
+            Path in the repository to what Git calls the file's contents, or those of a pointer to large storage.
+
+        Raises:
+            PackageNotFound: there is no such repository or commit.
+            HubAccessDenied: it is not for this token.
+            HubUnavailable: the Hub does not answer as it should.
+
+        Source: huggingface_hub, ``list_repo_tree``, which knows no timeout.
+        """
+        where = str(source)
+        answer, more = self._ask(f"{source.repository}/tree/{commit}?recursive=true", where, tries=_TRIES)
+        if more:
+            raise PackageError("has more files than the Hub lists at once", where=where)
+        try:
+            return {str(entry["path"]): str(entry["oid"]) for entry in answer if entry["type"] == "file"}
+        except (KeyError, TypeError) as error:
+            raise _unintelligible(where, self.endpoint) from error
+
     def _ask(self, path: str, where: str, *, tries: int) -> tuple[Any, bool]:
         """Return an answer of the Hub's API, and whether there is more of it."""
         from huggingface_hub import constants, get_session, hf_raise_for_status  # noqa: PLC0415

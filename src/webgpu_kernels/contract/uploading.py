@@ -1,6 +1,6 @@
 """Changes of a repository of the Hub, through huggingface_hub: a version's branch, and one commit on it.
 
-Nothing is tried twice: after a connection that broke, only a look at the branch tells whether a commit arrived.
+No commit is sent twice: after a connection that broke, only a look at the branch tells whether it arrived.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ _KIND: Final = "kernel"
 _T = TypeVar("_T")
 _DENIED: Final = frozenset({401, 403})
 _MOVED: Final = frozenset({409, 412})
+_AGAIN: Final = "Push again: what is there already is not committed twice."
 
 
 def begin_branch(hub: Hub, repository: str, branch: str, start: str) -> None:
@@ -102,12 +103,14 @@ def _once(action: Callable[[], _T], where: str, endpoint: str) -> _T:
 
     try:
         return action()
-    except (HTTPError, OSError, ValueError) as error:
+    # The last two: huggingface_hub takes answers for the Hub's without looking.
+    except (HTTPError, OSError, ValueError, LookupError, TypeError) as error:
         raise _fault(error, where, endpoint) from error
 
 
 def _fault(error: Exception, where: str, endpoint: str) -> PackageError:
     """Return what a failure to write is called here."""
+    from httpx2 import HTTPError  # noqa: PLC0415 - as above
     from huggingface_hub.errors import (  # noqa: PLC0415 - an extra
         HfHubHTTPError,
         LocalTokenNotFoundError,
@@ -118,15 +121,21 @@ def _fault(error: Exception, where: str, endpoint: str) -> PackageError:
         return HubAccessDenied("no token is saved, and writing needs one", where=where, hint="Log in: hf auth login.")
     if isinstance(error, OfflineModeIsEnabled):
         return HubUnavailable("HF_HUB_OFFLINE forbids to write to the Hub", where=where, hint="Unset it.")
-    if not isinstance(error, HfHubHTTPError):
-        said = str(error).partition("\n")[0]
+    if isinstance(error, HfHubHTTPError):
+        return _fault_of_status(error.response.status_code, where, endpoint)
+    if isinstance(error, HTTPError):
         return HubUnavailable(
             f"the connection to {endpoint} broke, and it is not known whether the commit arrived",
             where=where,
-            got=f"{type(error).__name__}: {said}" if said else type(error).__name__,
-            hint="Look at the branch, then push again: what is there already is not committed twice.",
+            got=_one_line(error),
+            hint=_AGAIN,
         )
-    return _fault_of_status(error.response.status_code, where, endpoint)
+    # Such as front matter of the card that the Hub does not take, or an answer that is not the Hub's.
+    return HubError(f"{endpoint} does not take the commit", where=where, got=_one_line(error), hint=_AGAIN)
+
+
+def _one_line(error: Exception) -> str:
+    return f"{type(error).__name__}: {' '.join(str(error).split())}"[:300].rstrip(": .")
 
 
 def _fault_of_status(status: int, where: str, endpoint: str) -> PackageError:
@@ -143,4 +152,7 @@ def _fault_of_status(status: int, where: str, endpoint: str) -> PackageError:
         )
     if status == 404:
         return PackageNotFound(f"{endpoint} has no such repository or branch", where=where, got=got)
-    return HubUnavailable(f"{endpoint} does not take the commit", where=where, got=got, hint="Try again later.")
+    passing = status == 429 or status >= 500
+    return HubUnavailable(
+        f"{endpoint} does not take the commit", where=where, got=got, hint="Try again later." if passing else None
+    )
