@@ -383,7 +383,7 @@ def test_only_a_package_of_this_machine_can_be_pushed(wk: Wk, server: LoopbackHu
 def test_repository_and_version_are_checked(wk: Wk, begun: Path) -> None:
     """Before anything is done."""
     assert wk("push", begun).code == 2
-    assert wk("push", begun, "--repo", REPOSITORY, "--version", "0").code == 2
+    assert wk("push", begun, "--repo", REPOSITORY, "--version", "0") == (2, "", "--version takes a number from 1 on.\n")
     ran = wk("push", begun, "--repo", "some body/x")
     assert (ran.code, ran.err) == (
         3,

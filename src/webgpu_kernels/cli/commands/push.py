@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from webgpu_kernels.cli.commands.pack import version_number
+from webgpu_kernels.cli.arguments import Usage
 from webgpu_kernels.cli.devices import add_adapter, device_of
 from webgpu_kernels.cli.exits import Exit
 from webgpu_kernels.contract.remote import connect
@@ -42,7 +42,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("package", metavar="PACKAGE", help="a folder, or a bundled operator")
     target = parser.add_argument_group("where to")
     target.add_argument("--repo", required=True, metavar="OWNER/NAME", help="the repository; it has to be there")
-    target.add_argument("--version", type=version_number, metavar="N", help="default: the version in metadata.json")
+    target.add_argument("--version", type=int, metavar="N", help="default: the version in metadata.json")
     target.add_argument("--token", metavar="TOKEN", help="default: HF_TOKEN, or the saved one")
     parser.add_argument("--dry-run", action="store_true", help="do everything but change the Hub")
     parser.add_argument("--allow-dirty", action="store_true", help="publish files that no commit of yours holds")
@@ -59,6 +59,8 @@ def run(arguments: argparse.Namespace, screen: Screen) -> Exit:
     Returns:
         ``FOUND`` where the package may not be published.
     """
+    if arguments.version is not None and arguments.version < 1:
+        raise Usage("--version takes a number from 1 on.")
     own = own_package(arguments.package)
     stated = own.stated.version if own.stated else None
     source = source_of(arguments.repo, stated or 1 if arguments.version is None else arguments.version, None)
