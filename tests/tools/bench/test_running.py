@@ -18,7 +18,7 @@ from webgpu_kernels.tools.bench.reading import benches_of
 from webgpu_kernels.tools.bench.running import Runner
 from webgpu_kernels.tools.bench.stands import Effort, NativeStand
 from webgpu_kernels.tools.bench.traffic import Moved
-from webgpu_kernels.tools.engines import open_engine
+from webgpu_kernels.tools.engines import DeviceCensus, open_engine
 from webgpu_kernels.tools.engines.native import NativeEngine
 from webgpu_kernels.tools.results import BenchResult, SkippedBench
 
@@ -224,6 +224,33 @@ def test_a_large_copy_runs_four_vectors_a_lane(engine: NativeEngine) -> None:
     taken = np.arange(1, 4 * 65_536 + 5, dtype=np.uint32)
     got = kernel(taken=taken, outputs={"given": wk.TensorSpec(taken.shape, "uint32")})["given"]
     assert np.array_equal(got, taken)
+
+
+def test_a_copy_beyond_one_binding_is_scaled(engine: NativeEngine) -> None:
+    """It is measured at the largest size that a binding has."""
+
+    class Narrow(NativeEngine):
+        @property
+        def capabilities(self) -> Capabilities:
+            known = super().capabilities
+            return replace(known, limits={**known.limits, "maxStorageBufferBindingSize": 65536})
+
+    copier = copying.Copier(Narrow(engine.device, engine._info))
+    whole = copier.time(Moved(4 * 65536, 65536), SHORT)
+    part = copier.time(Moved(65536, 16384), SHORT)
+    assert whole.median_us == pytest.approx(4 * part.median_us, rel=1e-3)
+
+
+def test_a_gpu_is_kept_busy_before_it_is_timed(engine: NativeEngine, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By copies, whose number is found out at the first time."""
+    monkeypatch.setattr(copying, "_LOAD_BYTES", 65536)
+    monkeypatch.setattr(copying, "_LOAD_SECONDS", 0.001)
+    monkeypatch.setattr(DeviceCensus, "software", property(lambda self: False))
+    copier = copying.Copier(engine)
+    assert copier.busy is not None
+    sample = copier.time(Moved(4096, 4096), SHORT)
+    assert len(sample.runs_us) == 5
+    assert copier.busy._rounds >= 1
 
 
 def test_sets_are_cold_and_tables_shared(tmp_path: Path, engine: NativeEngine) -> None:
