@@ -18,6 +18,7 @@ REFERENCES = sorted((SOURCE / "kernels").rglob("*.py"))
 
 # Height of each area; a module imports only from lower ones and from its own.
 HEIGHTS = {
+    "legible": -1,
     "errors": 0,
     "arrays": 0,
     "language": 1,

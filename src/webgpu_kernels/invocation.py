@@ -9,6 +9,7 @@ from webgpu_kernels.arrays import np
 from webgpu_kernels.contract import LOGICAL_DTYPES, possible_dtypes
 from webgpu_kernels.device import Tensor
 from webgpu_kernels.errors import DtypeError, NoVariantError, RequestError, UnknownNameError
+from webgpu_kernels.language import Bounded
 from webgpu_kernels.planning.attributes import MAX_LIST_DEPTH, unknown_name
 from webgpu_kernels.planning.diagnosis import no_variant_error
 from webgpu_kernels.planning.limits import check_limits, check_tensors
@@ -79,8 +80,12 @@ class Invocation(NamedTuple):
         Raises:
             RequestError: the call does not fit the contract.
         """
-        where = manifest.op_id
         self._check_names(manifest)
+        with Bounded():
+            return self._select(manifest, capabilities, exhaustive)
+
+    def _select(self, manifest: Manifest, capabilities: Capabilities, exhaustive: bool) -> Selection:
+        where = manifest.op_id
         request = bind_request(
             manifest,
             {
@@ -122,9 +127,10 @@ class Invocation(NamedTuple):
             RequestError: the call does not fit the contract, or no variant takes it.
             PlanError: the chosen variant cannot be planned on this device.
         """
-        selection = self.select(manifest, capabilities)
-        if selection.variant is not None:
-            plan = build_plan(selection)
+        with Bounded():
+            selection = self.select(manifest, capabilities)
+            plan = build_plan(selection) if selection.variant is not None else None
+        if plan is not None:
             check_limits(plan)
             return plan
         check_tensors(selection.request)  # too large for the device is a plainer reason than any clause

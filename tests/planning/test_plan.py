@@ -204,7 +204,7 @@ def test_nested_repeats_are_bounded_in_all(plan: Planner) -> None:
     """At most 131,072 passes."""
     inner = {"id": "in", "repeat": {"count": "65534 + ranks.x - 1", "index": "k"}, "passes": [a_pass(bindings=[])]}
     outer = {"id": "out", "repeat": {"count": "65534 + ranks.x - 1", "index": "i"}, "passes": [inner]}
-    with pytest.raises(PlanError, match="too many passes: expected at most 131072"):
+    with pytest.raises(PlanError, match="too many rounds of repeat groups: expected at most 131072"):
         plan(scale_manifest(variants=[{"id": "a", "passes": [outer]}]))
 
 

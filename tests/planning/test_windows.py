@@ -266,4 +266,4 @@ def test_windows_of_int64_are_copied_whole(plan: Planner) -> None:
     assert build_program(OneTemplate("y[0] = x1[3];"), planned).passes[0].wgsl == "y[0] = x1[3];"
     with pytest.raises(PlanError) as caught:
         build_program(OneTemplate("y[0] = x1[3] + x0[0];"), planned)
-    assert "computes with an element of the int64 buffer 'x0'" in str(caught.value)
+    assert "computes with an element of the int64 buffer 'x1'" in str(caught.value)

@@ -7,7 +7,7 @@ are read once and resolved again for each pass, as intermediates and derived nam
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from webgpu_kernels.contract.dtypes import wgsl_scalar
 from webgpu_kernels.contract.entries import read_entry
@@ -24,6 +24,9 @@ if TYPE_CHECKING:
     from webgpu_kernels.contract.formulas import Names
     from webgpu_kernels.contract.model import Intermediate, Port
     from webgpu_kernels.language import Expression
+
+MAX_BINDINGS: Final = 1000
+"""WebGPU's default of maxBindingsPerBindGroup."""
 
 
 class Contract(NamedTuple):
@@ -77,7 +80,16 @@ def read_bindings(node: Node, place: Place) -> tuple[Binding, ...]:
 
     Source: FORMAT section 6.
     """
-    return bind_entries(((use, _entry(use, place)) for use in node.entries("bindings")), place)
+    return bind_entries(((use, _entry(use, place)) for use in some_bindings(node)), place)
+
+
+def some_bindings(node: Node) -> list[Node]:
+    """Return the entries of a list of bindings; one that is longer than any device takes is reported and not read."""
+    entries = node.entries("bindings")
+    if len(entries) <= MAX_BINDINGS:
+        return entries
+    node.fail(f"has {len(entries):,} bindings: {MAX_BINDINGS:,} are the most")
+    return []
 
 
 def bind_entries(entries: Iterable[tuple[Node, Entry | None]], place: Place) -> tuple[Binding, ...]:

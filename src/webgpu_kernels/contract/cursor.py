@@ -9,6 +9,9 @@ from typing import Final
 from webgpu_kernels.errors import Defect, ManifestError
 
 MAX_DEFECTS: Final = 250
+MAX_FORMULAS: Final = 250_000
+"""Characters of all formulas of a document that differ: compiling takes time for each."""
+_FORMULA: Final = 40
 _PLAIN_KEY: Final = re.compile(r"[A-Za-z_$][\w$-]*", re.ASCII)
 
 
@@ -66,6 +69,30 @@ class Report:
     def __init__(self) -> None:
         self.extensions: frozenset[str] = frozenset()
         self._found: dict[tuple[str, str], Node] = {}
+        self._formulas: set[str] = set()
+        self._formulas_left = MAX_FORMULAS
+
+    def affords(self, value: object) -> bool:
+        """Count the formulas of a value that were not met before.
+
+        Args:
+            value: a formula, or a list or object of formulas.
+
+        Returns:
+            Whether the document still may have them.
+        """
+        pending = [value]
+        while pending and self._formulas_left >= 0:
+            part = pending.pop()
+            if isinstance(part, str):
+                if part not in self._formulas:
+                    self._formulas.add(part)
+                    self._formulas_left -= len(part) + _FORMULA
+            elif isinstance(part, list):
+                pending += part
+            elif isinstance(part, dict):
+                pending += part.values()
+        return self._formulas_left >= 0
 
     def add(self, node: Node, message: str) -> None:
         """Keep a defect, once for each path and message.

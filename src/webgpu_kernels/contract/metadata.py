@@ -18,6 +18,7 @@ from webgpu_kernels.contract.json_text import load_json
 from webgpu_kernels.contract.kinds import Entries, Flag, Key, Members, Table, Text, Whole, Words
 from webgpu_kernels.contract.vocabulary import PATH
 from webgpu_kernels.errors import ManifestError, PackageError
+from webgpu_kernels.legible import list_defects
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -129,8 +130,7 @@ def read_metadata(content: str | bytes, *, where: str) -> Metadata:
         report.raise_any(data, "")
     except ManifestError as error:
         count = f"{len(error.defects)} defect{'s' if len(error.defects) != 1 else ''}"
-        listed = "".join(f"\n  {defect}" for defect in error.defects)
-        raise PackageError(f"{METADATA} has {count}{listed}", where=where) from error
+        raise PackageError(f"{METADATA} has {count}{list_defects(error.defects)}", where=where) from error
     return metadata
 
 

@@ -57,7 +57,7 @@ class Meter:
         self.left -= units
         if self.left < 0:
             raise WorkLimitExceeded(
-                "the rendering was stopped: it takes too many steps",
+                "the work was stopped: it takes too many steps",
                 expected=f"at most {MAX_WORK} units of work",
                 hint="Look for a loop that does not end or that is far too long",
             )
@@ -82,6 +82,23 @@ def swap_meter(meter: Meter | None) -> Meter | None:
     before = _running.meter
     _running.meter = meter
     return before
+
+
+class Bounded:
+    """Bounds the work of all expressions that a block evaluates together; one in another counts for that one."""
+
+    __slots__ = ("_outermost",)
+
+    def __enter__(self) -> None:
+        """Begin to count, unless that has begun."""
+        self._outermost = _running.meter is None
+        if self._outermost:
+            _running.meter = Meter()
+
+    def __exit__(self, *_: object) -> None:
+        """Stop counting."""
+        if self._outermost:
+            _running.meter = None
 
 
 def running_meter() -> Meter | None:

@@ -47,11 +47,12 @@ class Template:
     _run: Action
     _source: TemplateSource
 
-    def render(self, scope: Mapping[str, Value]) -> Rendered:
+    def render(self, scope: Mapping[str, Value], meter: Meter | None = None) -> Rendered:
         """Render the template.
 
         Args:
             scope: values by name, as `host_value` gives them; a name that is not in it is undefined.
+            meter: what to spend from; by default one of its own.
 
         Returns:
             The text, and where its lines come from.
@@ -62,7 +63,7 @@ class Template:
 
         FORMAT section 7.
         """
-        rendering = Rendering(Meter())
+        rendering = Rendering(meter or Meter())
         root = Scope(None)
         root.update(CONSTANTS)
         root.update(TEMPLATE_FUNCTIONS)

@@ -9,7 +9,7 @@ from webgpu_kernels.contract import Pass, RepeatGroup, stored_bytes
 from webgpu_kernels.errors import LanguageError, PlanError
 from webgpu_kernels.planning.bindings import PlannedBinding, plan_binding, tensor_bytes
 from webgpu_kernels.planning.grids import plan_grid
-from webgpu_kernels.planning.quantities import as_count
+from webgpu_kernels.planning.quantities import MAX_RANK, as_count
 from webgpu_kernels.planning.ranges import value_ranges
 from webgpu_kernels.planning.scope import Scope, derive_into, evaluate_in
 from webgpu_kernels.planning.windows import check_variables, split_binding
@@ -158,6 +158,8 @@ def _value(expression: Expression, scope: Scope, where: str) -> Value:
 def _intermediate(entry: Intermediate, scope: Scope, where: str) -> PlannedIntermediate:
     path = f"{where}: intermediate {entry.id}"
     value = _value(entry.shape, scope, path)
+    if isinstance(value, list) and len(value) > MAX_RANK:
+        raise PlanError(f"the shape has {len(value):,} dimensions", where=path, expected=f"at most {MAX_RANK}")
     counts = [as_count(entry) for entry in (value if isinstance(value, list) else [value])]
     dimensions = tuple(count for count in counts if count is not None)
     if len(dimensions) < len(counts):
@@ -178,10 +180,27 @@ class _Expansion:
         self.request = request
         self.where = where
         self.sizes = sizes
-        self.count = 0
+        self._passes = 0
+        self._rounds = 0
 
     def expand(self, entries: tuple[Pass | RepeatGroup, ...], scope: Scope) -> tuple[PlannedPass, ...]:
+        self._tally(entries, scope, "")
         return tuple(self._walk(entries, scope, ""))
+
+    def _tally(self, entries: tuple[Pass | RepeatGroup, ...], scope: Scope, prefix: str) -> None:
+        """Count what there is to plan before any of it is planned: counts of groups multiply."""
+        groups = [entry for entry in entries if isinstance(entry, RepeatGroup)]
+        self._passes += len(entries) - len(groups)
+        if self._passes > MAX_PASSES:
+            raise PlanError("too many passes", where=self.where, expected=f"at most {MAX_PASSES}")
+        for group in groups:
+            for inner, path in self._each_round(group, scope, prefix):
+                self._rounds += 1
+                if self._rounds > MAX_PASSES:
+                    raise PlanError(
+                        "too many rounds of repeat groups", where=self.where, expected=f"at most {MAX_PASSES}"
+                    )
+                self._tally(group.passes, inner, path)
 
     def _walk(self, entries: tuple[Pass | RepeatGroup, ...], scope: Scope, prefix: str) -> Iterator[PlannedPass]:
         for entry in entries:
@@ -191,6 +210,10 @@ class _Expansion:
                 yield from self._group(entry, scope, prefix)
 
     def _group(self, group: RepeatGroup, scope: Scope, prefix: str) -> Iterator[PlannedPass]:
+        for inner, path in self._each_round(group, scope, prefix):
+            yield from self._walk(group.passes, inner, path)
+
+    def _each_round(self, group: RepeatGroup, scope: Scope, prefix: str) -> Iterator[tuple[Scope, str]]:
         path = f"{self.where}: repeat group {prefix}{group.id}"
         count = _value(group.count, scope, path)
         if isinstance(count, bool) or not isinstance(count, int | float) or count != count // 1:
@@ -211,12 +234,9 @@ class _Expansion:
                 group.index: index,
                 f"{group.index}_count": int(count),
             }
-            yield from self._walk(group.passes, inner, f"{prefix}{group.id}[{index}].")
+            yield inner, f"{prefix}{group.id}[{index}]."
 
     def _pass(self, step: Pass, scope: Scope, prefix: str) -> PlannedPass:
-        self.count += 1
-        if self.count > MAX_PASSES:
-            raise PlanError("too many passes", where=self.where, expected=f"at most {MAX_PASSES}")
         path = f"{self.where}: pass {prefix}{step.id}"
         inner = dict(scope)
         _derive(inner, step.derive, path)

@@ -9,6 +9,9 @@ F32_MAX: Final = 3.4028234663852886e38
 INTEGER_RANGES: Final = {"u32": (0, 2**32 - 1), "i32": (-(2**31), 2**31 - 1)}
 """Least and largest value of WGSL's integers."""
 
+MAX_RANK: Final = 64
+"""Dimensions of a tensor: as many as numpy's arrays have."""
+
 
 def as_count(value: object) -> int | None:
     """Return a non-negative whole number as an int.

@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Final, Protocol
 
 from webgpu_kernels.contract import wgsl_scalar
+from webgpu_kernels.errors import PlanError
+from webgpu_kernels.language import MAX_WORK, Meter
 from webgpu_kernels.planning.bindings import PlannedBinding, tensor_bytes
 from webgpu_kernels.planning.program import Program, ProgramPass, Scratch, Slot, TensorUse
 from webgpu_kernels.planning.request import layout_of
 from webgpu_kernels.planning.wgsl import check_opaque_int64, missing_directives
 
 if TYPE_CHECKING:
-    from webgpu_kernels.language import Template, Value
+    from webgpu_kernels.language import Rendered, Template, Value
     from webgpu_kernels.planning.plan import Plan, PlannedPass
     from webgpu_kernels.planning.request import Request
+
+WORK_A_PASS: Final = 100
+"""Units of work that each pass may add to what one rendering may spend."""
+MAX_PROGRAM_CHARS: Final = 2**24
+"""Characters of all shaders of a program that differ."""
 
 
 class Templates(Protocol):
@@ -43,7 +50,7 @@ def build_program(templates: Templates, plan: Plan) -> Program:
     used = {b.target for step in plan.passes for b in step.bindings if b.resource == "scratch"}
     return Program(
         where=plan.where,
-        passes=tuple(_render_pass(templates, plan, step) for step in plan.passes),
+        passes=_Rendering(templates, plan).passes(),
         scratch=tuple(
             Scratch(id=entry.id, size_bytes=entry.size_bytes, zero_init=entry.zero_init)
             for entry in plan.intermediates
@@ -71,10 +78,38 @@ def _use(plan: Plan, name: str, *, is_output: bool) -> TensorUse:
     )
 
 
-def _render_pass(templates: Templates, plan: Plan, step: PlannedPass) -> ProgramPass:
-    where = f"{plan.where}: pass {step.id}"
-    rendered = templates.template(step.shader).render(_template_scope(plan.request, step))
-    check_opaque_int64(rendered.text, _int64_names(plan.request, step), where)
+class _Rendering:
+    """Renders passes one by one, and bounds what all of them take together."""
+
+    def __init__(self, templates: Templates, plan: Plan) -> None:
+        self._templates = templates
+        self._plan = plan
+        self._work_left = MAX_WORK + WORK_A_PASS * len(plan.passes)
+        self._chars_left = MAX_PROGRAM_CHARS
+        self._seen: dict[Rendered, Rendered] = {}
+
+    def passes(self) -> tuple[ProgramPass, ...]:
+        return tuple(_program_pass(self._plan, step, self._rendered(step)) for step in self._plan.passes)
+
+    def _rendered(self, step: PlannedPass) -> Rendered:
+        work = min(MAX_WORK, self._work_left)
+        meter = Meter(work)
+        rendered = self._templates.template(step.shader).render(_template_scope(self._plan.request, step), meter)
+        self._work_left -= work - meter.left
+        if rendered not in self._seen:
+            self._seen[rendered] = rendered
+            self._chars_left -= len(rendered.text)
+        if self._chars_left < 0:
+            raise PlanError(
+                "the shaders of all passes together are too long",
+                where=self._plan.where,
+                expected=f"at most {MAX_PROGRAM_CHARS:,} characters",
+            )
+        return self._seen[rendered]
+
+
+def _program_pass(plan: Plan, step: PlannedPass, rendered: Rendered) -> ProgramPass:
+    check_opaque_int64(rendered.text, _int64_names(plan.request, step), f"{plan.where}: pass {step.id}")
     directives = missing_directives(rendered.text)
     return ProgramPass(
         id=step.id,

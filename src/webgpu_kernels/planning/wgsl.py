@@ -14,20 +14,28 @@ _SUBGROUP_CALLS = (
     "Add|ExclusiveAdd|InclusiveAdd|Mul|ExclusiveMul|InclusiveMul|And|Or|Xor|Min|Max|All|Any|Ballot|Elect|Broadcast|"
     "BroadcastFirst|Shuffle|ShuffleXor|ShuffleUp|ShuffleDown"
 )
+# No part of these can match the same text in two ways: they take linear time, whatever a package renders.
 _DIRECTIVES = (
-    ("f16", re.compile(r"\bf16\b|\b(?:0[xX][0-9a-fA-F.]+(?:[pP][+-]?\d+)?|(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)h\b")),
+    (
+        "f16",
+        re.compile(
+            r"\bf16\b|\b(?:0[xX][0-9a-fA-F.]++(?:[pP][+-]?\d++)?|\d++(?:\.\d*+)?(?:[eE][+-]?\d++)?)h\b|"
+            r"\B\.\d++(?:[eE][+-]?\d++)?h\b"
+        ),
+    ),
     (
         "subgroups",
         re.compile(
-            rf"\bsubgroup(?:{_SUBGROUP_CALLS})\s*\(|\bquad(?:Broadcast|SwapX|SwapY|SwapDiagonal)\s*\("
-            r"|\bbuiltin\s*\(\s*(?:subgroup_invocation_id|subgroup_size|subgroup_id|num_subgroups)\s*,?\s*\)"
+            rf"\bsubgroup(?:{_SUBGROUP_CALLS})\s*+\(|\bquad(?:Broadcast|SwapX|SwapY|SwapDiagonal)\s*+\("
+            r"|\bbuiltin\s*+\(\s*+(?:subgroup_invocation_id|subgroup_size|subgroup_id|num_subgroups)\s*+,?\s*+\)"
         ),
     ),
-    ("subgroup_size_control", re.compile(r"@\s*subgroup_size\s*\(")),
+    ("subgroup_size_control", re.compile(r"@\s*+subgroup_size\s*+\(")),
 )
-_ENABLED = re.compile(r"\benable\s+([\w\s,]+);")
+_ENABLE = re.compile(r"\s*+enable\s++([\w\s,]++)")
 _COMMENT_EDGE = re.compile(r"//|/\*|\*/|\n")
 _OPERATORS = frozenset("+-*/%<>&|^~!")
+_COMPARISONS = frozenset({"==", "!=", "<=", ">="})
 
 
 def without_comments(text: str) -> str:
@@ -70,15 +78,11 @@ def missing_directives(text: str) -> tuple[str, ...]:
 
     Source: FORMAT, section 6.
     """
-    code = without_comments(text)
-    present = {name.strip() for found in _ENABLED.finditer(code) for name in found.group(1).split(",")}
-    return tuple(
-        f"enable {name};" for name, needs in _DIRECTIVES if name not in present and needs.search(_without_enables(code))
-    )
-
-
-def _without_enables(code: str) -> str:
-    return _ENABLED.sub("", code)
+    statements = without_comments(text).split(";")
+    enabled = [_ENABLE.fullmatch(statement) for statement in statements[:-1]] + [None]
+    present = {name.strip() for found in enabled if found for name in found[1].split(",")}
+    code = ";".join(statement for statement, found in zip(statements, enabled, strict=True) if not found)
+    return tuple(f"enable {name};" for name, needs in _DIRECTIVES if name not in present and needs.search(code))
 
 
 def check_opaque_int64(text: str, names: Iterable[str], where: str) -> None:
@@ -98,24 +102,40 @@ def check_opaque_int64(text: str, names: Iterable[str], where: str) -> None:
     if not names:
         return
     code = without_comments(text)
-    for name in names:
-        for use in re.finditer(rf"(?<![\w.]){re.escape(name)}\s*\[", code):
-            end = _closing(code, use.end())
-            before, after = code[: use.start()].rstrip()[-1:], code[end:].lstrip()[:2]
-            arrow = code[: use.start()].rstrip()[-2:] in {"==", "!=", "<=", ">="}
-            if arrow or before in _OPERATORS or after[:1] in _OPERATORS | {".", "["} or after == "==":
-                line = code.count("\n", 0, use.start()) + 1
-                raise PlanError(
-                    f"line {line} computes with an element of the int64 buffer {name!r}",
-                    where=where,
-                    hint="Elements of int64 buffers can only be copied whole; project the port to int32 or uint32.",
-                )
+    closing = _closing(code)
+    for use in re.finditer(rf"(?<![\w.])(?:{'|'.join(map(re.escape, names))})(?=\s*\[)", code):
+        opening = code.index("[", use.end())
+        before, after = _before(code, use.start()), _after(code, closing.get(opening, len(code)))
+        if before[-1:] in _OPERATORS or before in _COMPARISONS or after[:1] in _OPERATORS | {".", "["} or after == "==":
+            line = code.count("\n", 0, use.start()) + 1
+            raise PlanError(
+                f"line {line} computes with an element of the int64 buffer {use.group()!r}",
+                where=where,
+                hint="Elements of int64 buffers can only be copied whole; project the port to int32 or uint32.",
+            )
 
 
-def _closing(code: str, start: int) -> int:
-    depth = 1
-    for index in range(start, len(code)):
-        depth += (code[index] == "[") - (code[index] == "]")
-        if depth == 0:
-            return index + 1
-    return len(code)
+def _closing(code: str) -> dict[int, int]:
+    """Return for each opening bracket where its closing one ends."""
+    ends, opened = dict[int, int](), list[int]()
+    for bracket in re.finditer(r"[\[\]]", code):
+        if bracket.group() == "[":
+            opened.append(bracket.start())
+        elif opened:
+            ends[opened.pop()] = bracket.end()
+    return ends
+
+
+def _before(code: str, end: int) -> str:
+    """Return the two characters before a place, spaces not counted."""
+    start = end
+    while start > 0 and code[start - 1].isspace():
+        start -= 1
+    return code[max(0, start - 2) : start]
+
+
+def _after(code: str, start: int) -> str:
+    """Return the two characters after a place, spaces not counted."""
+    while start < len(code) and code[start].isspace():
+        start += 1
+    return code[start : start + 2]

@@ -8,6 +8,7 @@ from webgpu_kernels.contract.cursor import Node, ReadingStopped, Report
 from webgpu_kernels.contract.document import MAX_VALUES, checked
 from webgpu_kernels.contract.json_text import MAX_TEXT_BYTES, load_json
 from webgpu_kernels.errors import ManifestError
+from webgpu_kernels.legible import list_defects
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -49,8 +50,7 @@ def read_document(
         report.raise_any(data, "")
     except ManifestError as found:
         count = f"{len(found.defects)} defect{'s' if len(found.defects) != 1 else ''}"
-        listed = "".join(f"\n  {defect}" for defect in found.defects)
-        raise error(f"{what} has {count}{listed}", where=where) from found
+        raise error(f"{what} has {count}{list_defects(found.defects)}", where=where) from found
     return value
 
 

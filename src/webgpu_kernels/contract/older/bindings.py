@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
-from webgpu_kernels.contract.bindings import bind_entries
+from webgpu_kernels.contract.bindings import bind_entries, some_bindings
 from webgpu_kernels.contract.entries import Entry, check_entry, read_element_type, read_length
 from webgpu_kernels.contract.fields import Fields
 from webgpu_kernels.contract.older.vocabulary import BUFFER, ENTRY, STRUCT
@@ -42,7 +42,7 @@ def read_sets(node: Node | None, ports: Mapping[str, Port]) -> Sets:
 
 
 def _read_entries(node: Node, ports: Mapping[str, Port], *, shared: bool) -> Entries:
-    return tuple((entry, _read_entry(entry, ports, shared=shared)) for entry in node.entries("bindings"))
+    return tuple((entry, _read_entry(entry, ports, shared=shared)) for entry in some_bindings(node))
 
 
 def read_bindings(node: Node, place: Place, sets: Sets) -> tuple[Binding, ...]:
