@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from webgpu_kernels.contract import bundled_names
+from webgpu_kernels.contract import bundled_names, bundled_package
 from webgpu_kernels.contract.files import suffix_fault
 from webgpu_kernels.contract.json_text import load_json
 from webgpu_kernels.contract.older import is_older
@@ -45,6 +45,7 @@ class _Facts(NamedTuple):
     owner: str
     spec: str
     example: Example | None
+    bundled: bool
 
 
 def card_text(package: Package, *, metadata: Metadata | None = None, owner: str | None = None) -> str:
@@ -72,6 +73,7 @@ def card_text(package: Package, *, metadata: Metadata | None = None, owner: str 
         owner=owner or _owner(package),
         spec="1.0" if is_older(load_json(package.read(MANIFEST))) else "2.1",
         example=example_of(package),
+        bundled=_is_bundled(package),
     )
     return "\n\n".join(_sections(package.manifest, facts)) + "\n"
 
@@ -104,8 +106,8 @@ def _sections(manifest: Manifest, facts: _Facts) -> Iterator[str]:
     if manifest.extensions:
         yield "## Extensions"
         yield (
-            "The manifest declares extensions of the format, so that loaders that do not know them refuse it instead of "
-            f"misreading it: {', '.join(code(name) for name in sorted(manifest.extensions))}."
+            "The manifest declares extensions of the format, so that loaders that do not know them refuse it instead "
+            f"of misreading it: {', '.join(code(name) for name in sorted(manifest.extensions))}."
         )
     yield "## Files"
     yield "\n".join(_file(name) for name in facts.files)
@@ -160,6 +162,12 @@ def _files(package: Package) -> tuple[str, ...]:
     return (*documents, *sorted(name for name in names if suffix_fault(name) is None))
 
 
+def _is_bundled(package: Package) -> bool:
+    """Tell whether the package that comes with this library has the same contract, in the same words."""
+    op_id = package.manifest.op_id
+    return op_id in bundled_names() and bundled_package(op_id).read(MANIFEST) == package.read(MANIFEST)
+
+
 def _file(name: str) -> str:
     told = f" — {_FILES[name]}" if name in _FILES else ""
     return f"- [{code(name)}](build/webgpu/{name}){told}"
@@ -180,22 +188,21 @@ def _owner(package: Package) -> str:
 
 
 def _python(manifest: Manifest, facts: _Facts) -> Iterator[str]:
-    bundled = manifest.op_id in bundled_names()
-    extras = [*([] if bundled else ["hub"]), *(["int4"] if needs_nibbles(facts.example) else [])]
+    extras = [*([] if facts.bundled else ["hub"]), *(["int4"] if needs_nibbles(facts.example) else [])]
     yield "The Python package is not on PyPI yet; install it from a clone, in the folder that holds it:"
     yield block(
         "sh", f'pip install "./webgpu-kernels[{",".join(extras)}]"' if extras else "pip install ./webgpu-kernels"
     )
     yield (
-        "Arrays go in and come out as numpy's; tensors made with `device.tensor` stay on the GPU, and so do the results of "
-        "a call on them."
+        "Arrays go in and come out as numpy's; tensors made with `device.tensor` stay on the GPU, and so do the "
+        "results of a call on them."
     )
-    yield block("python", python_code(manifest, _loading(manifest, facts, bundled=bundled), facts.example))
+    yield block("python", python_code(manifest, _loading(manifest, facts), facts.example))
     yield "`kernel.explain(...)` says which variant a call takes on a device, and why not another."
 
 
-def _loading(manifest: Manifest, facts: _Facts, *, bundled: bool) -> str:
-    if bundled:
+def _loading(manifest: Manifest, facts: _Facts) -> str:
+    if facts.bundled:
         return f'wk.get_kernel("{manifest.op_id}")'
     trust = "" if facts.owner == ORGANISATION else f', trust_remote_code=["{facts.owner}"]'
     return f'wk.get_kernel("{facts.owner}/{manifest.op_id}", version={facts.version}{trust})'
@@ -205,16 +212,17 @@ def _javascript(manifest: Manifest, facts: _Facts) -> Iterator[str]:
     if facts.spec != SPEC or manifest.extensions:
         fault = f"is of spec {facts.spec}" if facts.spec != SPEC else "declares extensions of the format"
         yield (
-            f"The manifest {fault}, and so that loader, which reads plain spec {SPEC} in its release {RELEASE}, refuses the "
-            "package. `webgpu-kernels export` writes a call of it as WGSL and JSON, with a page that runs it in a browser."
+            f"The manifest {fault}, and so that loader, which reads plain spec {SPEC} in its release {RELEASE}, "
+            "refuses the package. `webgpu-kernels export` writes a call of it as WGSL and JSON, with a page that runs it in a "
+            "browser."
         )
         return
     yield block("sh", f"npm install --save-exact {PACKAGE}@{RELEASE}")
     yield "Outputs are allocated for you, with the shapes and dtypes that follow from the inputs and attributes."
     yield (
         f"`version: {facts.version}` names the contract of this package, not an opset and not a model's version, and "
-        f"follows the branch `v{facts.version}`. For the same bytes every time, give a 40-character commit as `revision` in "
-        "its place."
+        f"follows the branch `v{facts.version}`. For the same bytes every time, give a 40-character commit as "
+        "`revision` in its place."
     )
     if facts.example is not None and facts.example.call.inputs:
         yield "What ends in `Data` stands for a typed array of yours, with as many elements as the shape says."
