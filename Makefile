@@ -16,7 +16,7 @@ export npm_config_cache := $(CURDIR)/.setup/npm
 export XDG_CACHE_HOME := $(CURDIR)/.setup/cache
 export ORT_DISABLE_TELEMETRY := 1
 
-.PHONY: demo test check lint setup test-all-pythons picture clean browser
+.PHONY: demo test check lint setup test-all-pythons picture clean browser pack
 
 demo: setup
 	@$(VENV_PYTHON) -m webgpu_kernels.demo
@@ -60,6 +60,11 @@ test-all-pythons:
 # The picture in the README, from what the demo prints on this machine.
 picture: setup
 	@$(VENV_PYTHON) scripts/picture.py docs/demo.svg
+
+# Metadata and cards of the bundled packages, after a change of any of their files.
+pack: setup
+	@$(VENV_PYTHON) -m webgpu_kernels pack --all
+	@$(VENV_PYTHON) -m webgpu_kernels card --all
 
 clean:
 	@rm -rf .venv .setup .mypy_cache .ruff_cache .pytest_cache .hypothesis dist node_modules

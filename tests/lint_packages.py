@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import copy
-import importlib.util
 import json
 from typing import TYPE_CHECKING, Any
 
 from webgpu_kernels.errors import KernelError
+from webgpu_kernels.tools.card import card_text
 from webgpu_kernels.tools.lint import lint_package
 from webgpu_kernels.tools.locate import locate
 
@@ -142,10 +142,8 @@ def write_package(
 
 def card_of(folder: Path) -> str:
     """Return the package's card; of one that cannot be loaded an empty one."""
-    if importlib.util.find_spec("webgpu_kernels.tools.card") is None:
-        return "# a card"
     try:
-        return str(importlib.import_module("webgpu_kernels.tools.card").card_text(locate(str(folder)).package))
+        return card_text(locate(str(folder)).package)
     except KernelError:
         return ""
 

@@ -51,6 +51,13 @@ def test_a_version_can_be_given(wk: Wk, package: Path) -> None:
     assert wk("pack", package, "--json").document["packages"][0]["version"] == 2
 
 
+def test_a_licence_can_be_given(wk: Wk, package: Path) -> None:
+    """It stays, too."""
+    wk("pack", package, "--license", "MIT")
+    wk("pack", package)
+    assert json.loads((inner(package) / "metadata.json").read_text(encoding="utf-8"))["license"] == "MIT"
+
+
 @pytest.mark.parametrize("version", ["0", "-1", "one", "1e3", "9999999999"])
 def test_a_version_is_a_number(wk: Wk, package: Path, version: str) -> None:
     """From 1."""

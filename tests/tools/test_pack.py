@@ -43,7 +43,7 @@ def test_bundled_metadata_is_up_to_date(op_id: str) -> None:
 
 
 @pytest.mark.parametrize("op_id", bundled_names())
-def test_bundled_packages_verify(op_id: str, tmp_path: Path) -> None:
+def test_the_bundled_packages_verify(op_id: str, tmp_path: Path) -> None:
     """As a whole, and when one of them is loaded from its folder."""
     copy = copy_of(op_id, tmp_path, packed=True)
     assert verify(wk.get_kernel(op_id).package).ok
@@ -140,6 +140,21 @@ def test_hidden_files_are_refused(package: Path) -> None:
         packed(own_package(str(package)))
 
 
+def test_links_out_of_the_package_are_refused(package: Path) -> None:
+    """A link would publish whatever it leads to."""
+    (package.parent / "secret").write_text("", encoding="utf-8")
+    (inner(package) / "notes.txt").symlink_to(package.parent / "secret")
+    with pytest.raises(PackageError, match=r"'notes\.txt' is a link that leads out of the package"):
+        packed(own_package(str(package)))
+
+
+def test_a_template_with_something_to_fill_in_makes_it_specialized(package: Path) -> None:
+    """Whether a shader's text depends on the request."""
+    assert json.loads(pack(package))["webgpu"]["specialized"] is True
+    (inner(package) / "add.wgsl.jinja").write_text("fn main() { }", encoding="utf-8")
+    assert json.loads(pack(package))["webgpu"]["specialized"] is False
+
+
 def test_packages_of_the_hub_cannot_be_packed() -> None:
     """Only folders can be written."""
     with pytest.raises(PackageNotFound, match="no such package to write into: expected a folder or a bundled operator"):
@@ -160,6 +175,13 @@ def test_without_git_what_was_known_is_kept(package: Path, monkeypatch: pytest.M
     monkeypatch.setattr("shutil.which", lambda _: None)
     assert json.loads(pack(package))["provenance"] == document["provenance"]
     (inner(package) / "bench.json").unlink()
+    assert "provenance" not in json.loads(pack(package))
+
+
+@needs_git
+def test_files_that_no_commit_has_have_no_provenance(package: Path) -> None:
+    """Rather none than a wrong one."""
+    git(package, "init", "-q")
     assert "provenance" not in json.loads(pack(package))
 
 

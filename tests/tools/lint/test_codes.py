@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import re
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -57,8 +56,6 @@ def test_every_code_is_of_a_family() -> None:
 @pytest.mark.parametrize(("code", "package"), params(PROVOKING))
 def test_a_package_provokes(code: str, package: Spoiled, tmp_path: Path) -> None:
     """The finding names its place, says what is wrong and has a remedy."""
-    if code == "L005" and importlib.util.find_spec("webgpu_kernels.tools.card") is None:
-        pytest.skip("cards are not written yet")
     write_package(tmp_path, package.change, template=package.template, files=package.files)
     findings = found(tmp_path, code, device=device_for(package))
     assert findings, linted(tmp_path).findings

@@ -2,7 +2,8 @@
 
 It lies beside manifest.json and lists every other file there. The same files
 give the same bytes. Where they come from is asked of git: the last commit that
-changed one of them, and whether there are changes that no commit holds.
+changed one of them, and whether there are changes that no commit holds. So
+commit the files, pack them, and commit metadata.json.
 
   webgpu-kernels pack path/to/package
   webgpu-kernels pack --all --check
@@ -32,6 +33,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--version", type=_version, metavar="N", help="the contract's version; default: the one it has, or 1"
     )
+    parser.add_argument("--license", metavar="SPDX", help="default: the one it has, or Apache-2.0")
     parser.add_argument("--check", action="store_true", help="write nothing; exit with 1 where it is out of date")
 
 
@@ -51,7 +53,7 @@ def run(arguments: argparse.Namespace, screen: Screen) -> Exit:
 
 def _pack(name: str, arguments: argparse.Namespace, screen: Screen) -> dict[str, Any]:
     own = own_package(name)
-    fresh = packed(own, version=arguments.version)
+    fresh = packed(own, version=arguments.version, license_=arguments.license)
     text, path = metadata_text(fresh), own.root / METADATA
     found = differences(own, fresh)
     changed = not path.is_file() or path.read_bytes() != text.encode()

@@ -47,8 +47,8 @@ CODES: Final[Mapping[str, Code]] = MappingProxyType(
             "metadata.json does not describe the files: a digest, the id or the table of variants is out of date.",
             "Run webgpu-kernels pack.",
         ),
-        "L005": Code("error", "README.md is not the card of this manifest.", "Run webgpu-kernels card --write."),
-        "L006": Code("warning", "There is no card, README.md.", "Run webgpu-kernels card --write."),
+        "L005": Code("error", "README.md is not the card of this manifest.", "Run webgpu-kernels card."),
+        "L006": Code("warning", "There is no card, README.md.", "Run webgpu-kernels card."),
         "L101": Code(
             "error",
             "A formula or template asks for a tensor, attribute, argument, tunable or type that the contract has not;"
