@@ -7,16 +7,17 @@ that this small reader does not understand counts as nothing: no shader is refus
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from webgpu_kernels.device.wgsl_constants import ConstantExpression, NotUnderstoodError
+from webgpu_kernels.device.wgsl_declarations import TooLongError, enclosed, read_declarations, split
 from webgpu_kernels.device.wgsl_text import Tokens, refused, strip_comments, tokenize
-from webgpu_kernels.errors import LimitError
+from webgpu_kernels.errors import LimitError, ShaderError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
+    from webgpu_kernels.device.wgsl_declarations import Declarations
     from webgpu_kernels.planning.program import ProgramPass
 
 _SCALARS: Final = {"f32": 4, "i32": 4, "u32": 4, "bool": 4, "f16": 2}
@@ -27,6 +28,7 @@ _MAX_DEPTH: Final = 32
 MAX_VARIABLE_BYTES: Final = 8192
 """Bytes of all private variables of a shader, and of the variables of each function (WGSL, section 2.4)."""
 _STORAGE_ALIGNMENT: Final = 16
+_TOO_LONG: Final = "its declarations are longer than this library reads"
 _SIZE_LIMITS: Final = ("maxComputeWorkgroupSizeX", "maxComputeWorkgroupSizeY", "maxComputeWorkgroupSizeZ")
 
 
@@ -52,18 +54,6 @@ class _Layout(NamedTuple):
     align: int
 
 
-@dataclass(slots=True)
-class _Declarations:
-    constants: dict[str, Tokens] = field(default_factory=dict)
-    aliases: dict[str, Tokens] = field(default_factory=dict)
-    structs: dict[str, Tokens] = field(default_factory=dict)
-    workgroup: dict[str, Tokens] = field(default_factory=dict)
-    private: dict[str, Tokens] = field(default_factory=dict)
-    functions: list[tuple[str, list[tuple[str, Tokens]]]] = field(default_factory=list)
-    size: tuple[Tokens, ...] = ()
-    uses: dict[str, int] = field(default_factory=dict)
-
-
 def workgroup_needs(wgsl: str) -> WorkgroupNeeds:
     """Read what a workgroup of a shader takes.
 
@@ -73,9 +63,19 @@ def workgroup_needs(wgsl: str) -> WorkgroupNeeds:
     Returns:
         Bytes of the workgroup variables that the text uses, and the workgroup's size.
 
+    Raises:
+        ShaderError: its declarations are longer than anybody writes them.
+
     Source: WGSL, sections 14.3.1 "Workgroup size" and 14.4.1 "Alignment and size"; WebGPU, section 10.2.
     """
-    declarations = _read(tokenize(wgsl))
+    try:
+        return _needs(tokenize(wgsl))
+    except TooLongError as error:
+        raise ShaderError(f"the shader is refused: {_TOO_LONG}", wgsl=wgsl) from error
+
+
+def _needs(tokens: Tokens) -> WorkgroupNeeds:
+    declarations = read_declarations(tokens)
     reader = _Reader(declarations)
     used = [kind for name, kind in declarations.workgroup.items() if declarations.uses[name] > 1]
     total = sum(_round_up(reader.bytes_of(kind), _STORAGE_ALIGNMENT) for kind in used)
@@ -97,10 +97,15 @@ def check_workgroup(wgsl: str, limits: Mapping[str, int], *, where: str) -> Work
 
     Raises:
         LimitError: names the limit, what was asked and what there is.
+        ShaderError: its declarations are longer than anybody writes them.
 
     Source: WebGPU, section 10.2 "GPUComputePipeline"; GPU_NOTES, "Traps".
     """
-    needs = workgroup_needs(wgsl)
+    try:
+        needs = workgroup_needs(wgsl)
+    except ShaderError as error:
+        error.where = where
+        raise
     asked = {"maxComputeWorkgroupStorageSize": needs.storage_bytes, **dict(zip(_SIZE_LIMITS, needs.size, strict=True))}
     asked["maxComputeInvocationsPerWorkgroup"] = needs.invocations
     for limit, amount in asked.items():
@@ -124,13 +129,11 @@ def check_memory(program_pass: ProgramPass, *, where: str) -> None:
 
     Source: WGSL, section 2.4 "Limits".
     """
-    declarations = _read(tokenize(program_pass.wgsl))
-    reader = _Reader(declarations)
-    used = [(name, kind) for name, kind in declarations.private.items() if declarations.uses[name] > 1]
-    groups = [("private memory", used)]
-    groups += [(f"memory in the function {name}", variables) for name, variables in declarations.functions]
-    for what, variables in groups:
-        sizes = [(reader.bytes_of(kind), name) for name, kind in variables]
+    try:
+        groups = _variables(tokenize(program_pass.wgsl))
+    except TooLongError as error:
+        raise refused(_TOO_LONG, program_pass, None, where=where) from error
+    for what, sizes in groups:
         total = sum(size for size, _ in sizes)
         if total > MAX_VARIABLE_BYTES:
             largest = max(sizes)[1]
@@ -138,79 +141,20 @@ def check_memory(program_pass: ProgramPass, *, where: str) -> None:
             raise refused(message, program_pass, _line_of(largest, program_pass.wgsl), where=where)
 
 
+def _variables(tokens: Tokens) -> list[tuple[str, list[tuple[int, str]]]]:
+    """Return the private variables and those of each function, each with its bytes."""
+    declarations = read_declarations(tokens)
+    reader = _Reader(declarations)
+    used = [(name, kind) for name, kind in declarations.private.items() if declarations.uses[name] > 1]
+    groups = [("private memory", used)]
+    groups += [(f"memory in the function {name}", variables) for name, variables in declarations.functions]
+    return [(what, [(reader.bytes_of(kind), name) for name, kind in variables]) for what, variables in groups]
+
+
 def _line_of(variable: str, wgsl: str) -> int | None:
     text = strip_comments(wgsl)
     found = re.search(rf"\bvar\s*(?:<[^>]*>)?\s*{variable}\b", text)
     return text.count("\n", 0, found.end()) + 1 if found else None
-
-
-def _read(tokens: Tokens) -> _Declarations:
-    found = _Declarations()
-    for index, word in enumerate(tokens):
-        found.uses[word] = found.uses.get(word, 0) + 1
-        if word == "fn":
-            found.functions.append(("".join(tokens[index + 1 : index + 2]), []))
-        rest = tokens[index + 1 :] if word in {"const", "override", "alias", "struct", "var", "workgroup_size"} else ()
-        if not rest:
-            continue
-        if word in {"const", "override"} and "=" in rest:
-            found.constants[rest[0]] = _until(rest[rest.index("=") + 1 :], ";")
-        elif word == "alias":
-            found.aliases[rest[0]] = _until(rest[2:], ";")
-        elif word == "struct":
-            found.structs[rest[0]] = _until(rest[2:], "}")
-        elif word == "var":
-            _read_variable(found, rest)
-        elif word == "workgroup_size":
-            found.size = tuple(_split(_enclosed(rest), ","))
-    return found
-
-
-def _read_variable(found: _Declarations, rest: Tokens) -> None:
-    space, name = (rest[1], rest[3:4]) if rest[0] == "<" and rest[2:3] == (">",) else ("", rest[:1])
-    if not name:
-        return
-    kind = _type_of(rest[4:] if space else rest[1:])
-    if space == "workgroup":
-        found.workgroup[name[0]] = kind
-    elif space == "private":
-        found.private[name[0]] = kind
-    elif space in {"", "function"} and found.functions:
-        found.functions[-1][1].append((name[0], kind))
-
-
-def _type_of(rest: Tokens) -> Tokens:
-    """Return a variable's type: as it is declared, or the type whose value it is made with."""
-    if rest[:1] == (":",):
-        return _until(rest[1:], ";", "=")
-    return _until(rest[1:], "(", ";") if rest[:1] == ("=",) else ()
-
-
-def _until(tokens: Tokens, *ends: str) -> Tokens:
-    for index, word in enumerate(tokens):
-        if word in ends:
-            return tokens[:index]
-    return tokens
-
-
-def _enclosed(tokens: Tokens) -> Tokens:
-    depth = 0
-    for index, word in enumerate(tokens):
-        depth += (word in "(<") - (word in ")>")
-        if depth == 0:
-            return tokens[1:index]
-    return ()
-
-
-def _split(tokens: Tokens, separator: str) -> Iterator[Tokens]:
-    depth, start = 0, 0
-    for index, word in enumerate(tokens):
-        depth += (word in "(<[") - (word in ")>]")
-        if word == separator and depth == 0:
-            yield tokens[start:index]
-            start = index + 1
-    if start < len(tokens):
-        yield tokens[start:]
 
 
 def _round_up(value: int, multiple: int) -> int:
@@ -220,7 +164,7 @@ def _round_up(value: int, multiple: int) -> int:
 class _Reader:
     """Sizes of types and values of constant expressions, in the scope of a shader's declarations."""
 
-    def __init__(self, declarations: _Declarations) -> None:
+    def __init__(self, declarations: Declarations) -> None:
         self._known = declarations
         self._structs: dict[str, _Layout] = {}
         self._values: dict[str, int] = {}
@@ -240,7 +184,8 @@ class _Reader:
     def _layout(self, kind: Tokens, depth: int) -> _Layout:
         if not kind or depth > _MAX_DEPTH:
             raise NotUnderstoodError
-        name, arguments = kind[0], tuple(_split(_enclosed(kind[1:]), ",")) if len(kind) > 1 else ()
+        self._known.spend(len(kind))
+        name, arguments = kind[0], tuple(split(enclosed(kind[1:]), ",")) if len(kind) > 1 else ()
         if name in _SCALARS:
             return _Layout(_SCALARS[name], _SCALARS[name])
         if name == "atomic" and arguments:
@@ -272,8 +217,9 @@ class _Reader:
         return _Layout(_round_up(element.size, element.align) * max(0, count), element.align)
 
     def _struct(self, body: Tokens, depth: int) -> _Layout:
+        self._known.spend(len(body))
         size, align = 0, 1
-        for member in _split(body, ","):
+        for member in split(body, ","):
             if ":" not in member or "@" in member:
                 raise NotUnderstoodError
             layout = self._layout(member[member.index(":") + 1 :], depth)
@@ -284,6 +230,7 @@ class _Reader:
     def _value(self, tokens: Tokens, depth: int) -> int:
         if depth > _MAX_DEPTH:
             raise NotUnderstoodError
+        self._known.spend(len(tokens))
         return ConstantExpression(tokens, lambda name: self._constant(name, depth + 1)).value()
 
     def _constant(self, name: str, depth: int) -> int:

@@ -23,7 +23,7 @@ _OPERATIONS: Final[Mapping[str, Callable[[int, int], int]]] = MappingProxyType(
         "*": int.__mul__,
     }
 )
-_NUMBER: Final = re.compile(r"(0[xX][0-9a-fA-F]+|[0-9]+)[iu]?")
+_NUMBER: Final = re.compile(r"(0[xX][0-9a-fA-F]{1,32}|[0-9]{1,32})[iu]?")
 _MAX_SHIFT: Final = 32
 _MAX_VALUE: Final = 2**64
 _MAX_DEPTH: Final = 64
@@ -72,10 +72,12 @@ class ConstantExpression:
         return left
 
     def _unary(self) -> int:
-        if self._peek() == "-":
+        negative = False
+        while self._peek() == "-":
             self._take()
-            return -self._unary()
-        return self._primary()
+            negative = not negative
+        value = self._primary()
+        return -value if negative else value
 
     def _primary(self) -> int:
         word = self._take()
@@ -129,8 +131,9 @@ def _apply(operator: str, left: int, right: int) -> int:
     if operator == "<<":
         if not 0 <= right <= _MAX_SHIFT:
             raise NotUnderstoodError
-        return left << right
-    result = _OPERATIONS[operator](left, right)
+        result = left << right
+    else:
+        result = _OPERATIONS[operator](left, right)
     if abs(result) > _MAX_VALUE:
         raise NotUnderstoodError
     return result
