@@ -41,8 +41,8 @@ def test_it_tells_what_it_made_and_what_comes_next(wk: Wk, here: Path) -> None:
         "  webgpu-kernels test com.example.LeakyRelu   run the cases on every variant",
         "  webgpu-kernels lint com.example.LeakyRelu   look for all that can be wrong",
         "  webgpu-kernels bench com.example.LeakyRelu  measure",
-        "  webgpu-kernels card com.example.LeakyRelu   after a change: the card",
         "  webgpu-kernels pack com.example.LeakyRelu   after a change: metadata.json",
+        "  webgpu-kernels card com.example.LeakyRelu   after a change: the card",
         "docs/publishing.md leads from here to the Hub.",
     ]
     assert [path.name for path in here.iterdir()] == [OPERATOR]

@@ -192,8 +192,8 @@ def test_a_breaking_change_is_refused_and_may_be_another_version(
     ran = push()
     assert (ran.code, ran.err) == (1, "")
     assert ran.out.splitlines()[-2:] == [
-        "refused: breaks callers: attributes.alpha.values must be one of 0.01, 0.5, -0.5, 0.25 now",
-        f"  Publish it as another version: webgpu-kernels pack {OPERATOR} --version 2, then push",
+        "refused: breaks callers: attributes.alpha.values: must be one of 0.01, 0.5, -0.5, 0.25 now",
+        f"  Publish it as another version: webgpu-kernels pack {OPERATOR} --version 2, then card",
     ]
     assert len(sent(server)) == asked
     assert push("--version", "2").out.splitlines() == [

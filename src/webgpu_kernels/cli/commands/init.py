@@ -35,8 +35,8 @@ _NEXT: Final = {
     "test": "run the cases on every variant",
     "lint": "look for all that can be wrong",
     "bench": "measure",
-    "card": "after a change: the card",
     "pack": "after a change: metadata.json",
+    "card": "after a change: the card",
 }
 
 

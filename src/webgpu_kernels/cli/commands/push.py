@@ -89,8 +89,8 @@ def _tested(kernel: Kernel, arguments: argparse.Namespace, screen: Screen) -> tu
 def _breaking(plan: PushPlan, package: str) -> list[Refusal]:
     """Refuse what breaks callers, who should find it under another number."""
     found = plan.comparison.changes if plan.comparison is not None else ()
-    remedy = f"Publish it as another version: webgpu-kernels pack {package} --version {plan.next_version}, then push"
-    return [Refusal(f"breaks callers: {change.path} {change.what}", remedy) for change in found if change.breaking]
+    remedy = f"Publish it as another version: webgpu-kernels pack {package} --version {plan.next_version}, then card"
+    return [Refusal(f"breaks callers: {change.path}: {change.what}", remedy) for change in found if change.breaking]
 
 
 def _end(
