@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from webgpu_kernels.planning.program import ProgramPass, Slot
 
 ROUNDS = 25
-BUSY_NS = 40e6
-MOST_BUSY_RUNS = 4000
+BUSY_NS = 120e6
+MOST_BUSY_RUNS = 12000
 ROTATED_BYTES = 128 << 20
 MOST_SETS = 16
 ROW = "{:<15}{:>5}{:>6}{:>9}{:>13}{:>9}{:>9}{:>9}{:>11}{:>10}{:>14}"

@@ -82,7 +82,7 @@ class Transfers:
         self._check = check
         self._reads: dict[int, list[Wgpu]] = {}
         self._reads_bytes = 0
-        self._writes: list[Wgpu] = []
+        self._writes: list[tuple[Wgpu, Wgpu | None]] = []
 
     def upload(self, target: Allocation, array: Array, spec: TensorSpec, narrowing: Narrowing, where: str) -> None:
         """Copy an array into device memory, encoded as the device stores it.
@@ -244,16 +244,18 @@ class Transfers:
     def _stage(self, target: Allocation, offset: int, data: Array, turn: int) -> int:
         """Write one chunk through a staging buffer; while the GPU copies it, the other one is filled."""
         while len(self._writes) <= turn:
-            self._writes.append(self._create(CHUNK_BYTES, MAP_WRITE | COPY_SRC, mapped=True))
+            self._writes.append((self._create(CHUNK_BYTES, MAP_WRITE | COPY_SRC, mapped=True), None))
         writes, self._writes = self._writes, []
-        staging = writes[turn]
-        if staging.map_state != "mapped":
-            self.wait(staging.map_async("WRITE"))
+        staging, promise = writes[turn]
+        if promise is not None:
+            self.wait(promise)
         staging.write_mapped(data)
         staging.unmap()
         encoder = self._device.create_command_encoder()
         encoder.copy_buffer_to_buffer(staging, 0, target.buffer, offset, data.nbytes)
         self._device.queue.submit([encoder.finish()])
+        # Asked for now, the mapping is there by the time that the other chunk is written.
+        writes[turn] = (staging, staging.map_async("WRITE"))
         self._writes = writes
         return data.nbytes
 
