@@ -154,8 +154,8 @@ def test_a_broken_suite_ends_with_3(tmp_path: Path, capsys: pytest.CaptureFixtur
     assert capsys.readouterr().err.splitlines() == [
         f"error: {root}: test.json has 3 defects",
         "  cases[0].outputs: is missing: say what is expected: {name: {tolerance, …}}",
-        "  cases[1].outputs: is missing: say what is expected: {name: {tolerance, …}}",
         "  cases[1].name: is missing: name the case",
+        "  cases[1].outputs: is missing: say what is expected: {name: {tolerance, …}}",
     ]
 
 
