@@ -320,6 +320,14 @@ def test_a_bundled_package_is_opened_by_its_operator(bundle: Path) -> None:
     assert package.where == "test.Scale"
 
 
+def test_metadata_of_a_bundled_package_is_read_when_it_is_asked_for(bundle: Path) -> None:
+    """Loading does without it, so that it is quick."""
+    (bundle / "test.Scale" / "build" / "webgpu" / "metadata.json").write_text("{", encoding="utf-8")
+    package = bundled_package("test.Scale")
+    with pytest.raises(PackageError, match=r"metadata\.json has \d+ defect"):
+        _ = package.metadata
+
+
 @pytest.mark.parametrize(
     ("name", "hint"),
     [

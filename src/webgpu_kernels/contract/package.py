@@ -35,7 +35,7 @@ class Package:
         root: the folder that holds manifest.json.
         manifest: what it says.
         where: what messages call the package.
-        metadata: what metadata.json says, None where there is none.
+        metadata: what metadata.json says, None where there is none; or what reads it when it is asked for.
         revision: the commit that its files are of, None where they come from a folder.
         read: gives the contents of a file by its name and checks them; by default any file of ``root`` will do.
     """
@@ -46,18 +46,29 @@ class Package:
         manifest: Manifest,
         *,
         where: str,
-        metadata: Metadata | None = None,
+        metadata: Metadata | Callable[[], Metadata | None] | None = None,
         revision: str | None = None,
         read: Callable[[str], bytes] | None = None,
     ) -> None:
         self.root: Final = root
         self.manifest: Final = manifest
-        self.metadata: Final = metadata
+        self._metadata = metadata
         self.where: Final = where
         self.revision: Final = revision
         self._read = read or (lambda name: read_file(root, name, where=where))
         self._templates: dict[str, Template] = {}
         self._lock = Lock()
+
+    @property
+    def metadata(self) -> Metadata | None:
+        """What metadata.json says, None where there is none.
+
+        Raises:
+            PackageError: it is broken; of a package that was opened this is known already, unless it is bundled.
+        """
+        if callable(self._metadata):
+            self._metadata = self._metadata()
+        return self._metadata
 
     def read(self, name: str) -> bytes:
         """Return a file of the package, such as ``test.json``; of one from the Hub it is fetched now.
@@ -284,4 +295,7 @@ def bundled_package(op_id: str) -> Package:
         raise PackageNotFound(
             f"no kernel {op_id!r} is bundled", hint=f"{hint[0].upper()}{hint[1:]}{'' if hint.endswith('?') else '.'}"
         )
-    return _open(BUNDLED / op_id, where=op_id)
+    root = BUNDLED / op_id / _INNER
+    manifest = assemble(root, None, where=op_id).manifest
+    # Loading must be quick, and a test holds it against the manifest.
+    return Package(root, manifest, where=op_id, metadata=lambda: _read_metadata(root, op_id))

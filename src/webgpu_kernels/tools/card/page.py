@@ -213,8 +213,8 @@ def _javascript(manifest: Manifest, facts: _Facts) -> Iterator[str]:
         fault = f"is of spec {facts.spec}" if facts.spec != SPEC else "declares extensions of the format"
         yield (
             f"The manifest {fault}, and so that loader, which reads plain spec {SPEC} in its release {RELEASE}, "
-            "refuses the package. `webgpu-kernels export` writes a call of it as WGSL and JSON, with a page that runs it in a "
-            "browser."
+            "refuses the package. `webgpu-kernels export` writes a call of it as WGSL and JSON, with a page that runs "
+            "it in a browser."
         )
         return
     yield block("sh", f"npm install --save-exact {PACKAGE}@{RELEASE}")
