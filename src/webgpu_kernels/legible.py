@@ -10,6 +10,7 @@ if TYPE_CHECKING:
 
 MAX_MESSAGE: Final = 40_000
 MAX_DEFECT: Final = 800
+_MAX_LINE: Final = 1000
 MAX_DEFECTS_SHOWN: Final = 50
 _MAX_WHERE: Final = 400
 _MAX_FACT: Final = 300
@@ -68,7 +69,7 @@ def compose_message(where: str | None, message: str, expected: str | None, got: 
     Returns:
         One line, unless the message has several.
     """
-    text = shortened(message, MAX_MESSAGE)
+    text = shortened("\n".join(shortened(line, _MAX_LINE) for line in message.split("\n")), MAX_MESSAGE)
     if where:
         text = f"{shortened(where, _MAX_WHERE)}: {text}"
     facts = [f"{word} {shortened(fact, _MAX_FACT)}" for word, fact in (("expected", expected), ("got", got)) if fact]

@@ -37,6 +37,23 @@ def path_fault(name: str) -> str | None:
     return None
 
 
+def read_some(path: Path, most: int) -> bytes:
+    """Read a file that anybody may have named, but never more of it than one reads.
+
+    Args:
+        path: the file; it may be a device that never ends.
+        most: how many bytes one reads.
+
+    Returns:
+        Its bytes; one more than ``most`` where there are more.
+
+    Raises:
+        OSError: it cannot be read.
+    """
+    with path.open("rb") as file:
+        return file.read(most + 1)
+
+
 def read_file(root: Path, name: str, *, where: str) -> bytes:
     """Read one file of a package.
 
@@ -72,8 +89,7 @@ def read_file(root: Path, name: str, *, where: str) -> bytes:
 
 
 def _read(target: Path, name: str, where: str) -> bytes:
-    with target.open("rb") as file:
-        content = file.read(MAX_FILE_BYTES + 1)
+    content = read_some(target, MAX_FILE_BYTES)
     if len(content) > MAX_FILE_BYTES:
         raise PackageError(
             f"{name!r} is larger than {MAX_FILE_BYTES:,} bytes, the most a package's file may have", where=where

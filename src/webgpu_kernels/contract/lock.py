@@ -16,25 +16,44 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
+from webgpu_kernels.contract.cursor import describe
 from webgpu_kernels.contract.digests import file_digest
+from webgpu_kernels.contract.documents import read_document
+from webgpu_kernels.contract.fields import Fields
+from webgpu_kernels.contract.files import read_some
 from webgpu_kernels.contract.hub import hub_package
-from webgpu_kernels.contract.json_text import load_json
-from webgpu_kernels.contract.metadata import METADATA
-from webgpu_kernels.contract.source import Source, checked_revision, checked_version, repository_of
+from webgpu_kernels.contract.json_text import MAX_TEXT_BYTES
+from webgpu_kernels.contract.kinds import Key, Members, Table, Text, Whole, Words
+from webgpu_kernels.contract.metadata import DIGEST, METADATA, read_digests
+from webgpu_kernels.contract.source import Source, checked_version, is_commit, repository_of
 from webgpu_kernels.contract.trust import check_trusted
+from webgpu_kernels.contract.vocabulary import PATH
 from webgpu_kernels.contract.writing import replace_text
-from webgpu_kernels.errors import DigestError, LockError, ManifestError, SourceError
+from webgpu_kernels.errors import DigestError, LockError, SourceError
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Mapping
 
+    from webgpu_kernels.contract.cursor import Node
     from webgpu_kernels.contract.metadata import Metadata
     from webgpu_kernels.contract.remote import Hub
     from webgpu_kernels.contract.trust import Trust
 
 LOCK_NAME: Final = "webgpu-kernels.lock"
 _LOCK_VERSION: Final = 1
+_PIN: Final = Table(
+    "a locked kernel",
+    Key("version", Whole(1), "The version that was locked.", "give a whole number from 1"),
+    Key("revision", Text("[0-9a-f]{40}"), "The commit that it was.", "give a commit"),
+    Key("files", Members(Text(DIGEST.pattern), Text(PATH)), "Each file's digest.", "give the digest of each file"),
+)
+LOCK: Final = Table(
+    "a lock file",
+    Key("lockVersion", Words((_LOCK_VERSION,)), "How the file is written.", f"give {_LOCK_VERSION}"),
+    Key("kernels", Members(_PIN), "Repository to what is locked of it.", "name the kernels"),
+)
+"""The whole of a lock file."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -196,26 +215,41 @@ def read_lock(path: str | os.PathLike[str]) -> Lock:
     """
     where = str(path)
     try:
-        data = load_json(Path(path).read_bytes())
-    except (OSError, ManifestError) as error:
+        content = read_some(Path(path), MAX_TEXT_BYTES)
+    except (OSError, ValueError) as error:
         raise LockError(f"cannot be read: {error}", where=where) from error
-    if not isinstance(data, dict) or data.get("lockVersion") != _LOCK_VERSION:
-        raise LockError("is no lock file of this version", where=where, expected=f'"lockVersion": {_LOCK_VERSION}')
+    return read_document(content, _read_lock, what="the lock file", where=where, error=LockError)
+
+
+def _read_lock(root: Node) -> Lock:
+    fields = Fields(root, LOCK)
+    version = fields.get("lockVersion")
+    if version is not None and (version.value != _LOCK_VERSION or isinstance(version.value, bool)):
+        version.fail(
+            f"must be {_LOCK_VERSION}, not {describe(version.value)}: another version of this library wrote it"
+        )
+    kernels = fields.get("kernels")
+    members = kernels.members("locked kernels, repository to commit") if kernels else []
+    return Lock(kernels=MappingProxyType({_repository(name, entry): _read_pin(entry) for name, entry in members}))
+
+
+def _repository(name: str, entry: Node) -> str:
     try:
-        kernels = {repository_of(name): _read_pin(entry, name) for name, entry in data["kernels"].items()}
-    except (AttributeError, KeyError, TypeError) as error:
-        raise LockError(f"an entry is not as it should be: {error}", where=where) from error
+        return repository_of(name)
     except SourceError as error:
-        raise LockError(str(error), where=where) from error
-    return Lock(kernels=MappingProxyType(kernels))
+        entry.fail(str(error))
+        return name
 
 
-def _read_pin(entry: Any, name: str) -> Pin:
-    files = {str(file): str(digest) for file, digest in entry["files"].items()}
+def _read_pin(entry: Node) -> Pin:
+    fields = Fields(entry, _PIN)
+    revision, files = fields.text("revision"), fields.get("files")
+    if revision is not None and not is_commit(revision):
+        entry.at("revision", None).fail("must be the 40 hexadecimal digits of a commit")
     return Pin(
-        version=checked_version(entry["version"], name),
-        revision=checked_revision(entry["revision"], name),
-        digests=MappingProxyType(files),
+        version=fields.integer("version"),
+        revision=revision or "",
+        digests=read_digests(files) if files else MappingProxyType({}),
     )
 
 

@@ -10,21 +10,20 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
-from webgpu_kernels.contract.cursor import Node, ReadingStopped, Report
-from webgpu_kernels.contract.document import checked
+from webgpu_kernels.contract.documents import read_document
 from webgpu_kernels.contract.fields import Fields
 from webgpu_kernels.contract.files import path_fault
-from webgpu_kernels.contract.json_text import load_json
 from webgpu_kernels.contract.kinds import Entries, Flag, Key, Members, Table, Text, Whole, Words
 from webgpu_kernels.contract.vocabulary import PATH
-from webgpu_kernels.errors import ManifestError, PackageError
-from webgpu_kernels.legible import list_defects
+from webgpu_kernels.errors import PackageError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from webgpu_kernels.contract.cursor import Node
+
 METADATA: Final = "metadata.json"
-_SHA256: Final = re.compile(r"[A-Za-z0-9+/]{43}=")
+DIGEST: Final = re.compile(r"[A-Za-z0-9+/]{43}=")
 
 _TEXT: Final = Text()
 _BACKEND: Final = Table(
@@ -35,7 +34,7 @@ _DIGEST: Final = Table(
     Key("algorithm", Words(("sha256",)), "How the digests were made.", 'give "sha256"'),
     Key(
         "files",
-        Members(Text(_SHA256.pattern), Text(PATH, (METADATA,)), needed=("manifest.json",)),
+        Members(Text(DIGEST.pattern), Text(PATH, (METADATA,)), needed=("manifest.json",)),
         "Each file, with the Base64 text of its SHA-256.",
         "give the digest of each file",
     ),
@@ -123,24 +122,11 @@ def read_metadata(content: str | bytes, *, where: str) -> Metadata:
 
     Source: FORMAT section 1.
     """
-    report = Report()
-    try:
-        data = load_json(content)
-        metadata = _read(Node(data, report))
-        report.raise_any(data, "")
-    except ManifestError as error:
-        count = f"{len(error.defects)} defect{'s' if len(error.defects) != 1 else ''}"
-        raise PackageError(f"{METADATA} has {count}{list_defects(error.defects)}", where=where) from error
-    return metadata
+    return read_document(content, _read, what=METADATA, where=where, error=PackageError)
 
 
 def _read(root: Node) -> Metadata:
-    try:
-        plain = Node(checked(root), root.report)
-        return _read_fields(Fields(plain, METADATA_TABLE))
-    except ReadingStopped:
-        root.report.raise_any(root.value, "")
-        raise
+    return _read_fields(Fields(root, METADATA_TABLE))
 
 
 def _read_fields(fields: Fields) -> Metadata:
@@ -172,18 +158,33 @@ def _flag(fields: Fields, key: str) -> bool | None:
 def _read_digest(fields: Fields) -> Mapping[str, str]:
     fields.choice("algorithm", ("sha256",))
     files = fields.get("files")
+    digests = read_digests(files) if files else MappingProxyType({})
+    if files is not None and METADATA in digests:
+        files.at(METADATA, None).fail("cannot hold its own digest: leave it out")
+    if files is not None and isinstance(files.value, dict) and "manifest.json" not in digests:
+        files.at("manifest.json", None).fail("is missing: the manifest has a digest too")
+    return digests
+
+
+def read_digests(node: Node) -> Mapping[str, str]:
+    """Read what files hash to.
+
+    Args:
+        node: an object of file name to the Base64 text of its SHA-256.
+
+    Returns:
+        The digests by name; what is wrong is reported.
+
+    Source: FORMAT section 1.
+    """
     digests = {}
-    for name, entry in files.members("files, name to digest") if files else ():
+    for name, entry in node.members("files, name to digest"):
         text = entry.string()
         if fault := path_fault(name):
             entry.fail(fault)
-        elif name == METADATA:
-            entry.fail("cannot hold its own digest: leave it out")
-        elif text is not None and not _SHA256.fullmatch(text):
+        elif text is not None and not DIGEST.fullmatch(text):
             entry.fail("must be the Base64 text of a SHA-256, 44 characters")
         digests[name] = text or ""
-    if files is not None and isinstance(files.value, dict) and "manifest.json" not in digests:
-        files.at("manifest.json", None).fail("is missing: the manifest has a digest too")
     return MappingProxyType(digests)
 
 

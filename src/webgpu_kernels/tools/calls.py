@@ -13,7 +13,7 @@ from webgpu_kernels.errors import RequestError
 from webgpu_kernels.invocation import Invocation
 from webgpu_kernels.planning.rendering import build_program
 from webgpu_kernels.planning.spec import TensorSpec
-from webgpu_kernels.tools.documents import read_document
+from webgpu_kernels.contract.documents import read_document
 from webgpu_kernels.tuning import explain_call, plan_call, tuned_call
 
 if TYPE_CHECKING:

@@ -203,16 +203,44 @@ PIN = {"version": 1, "revision": "a" * 40, "files": {}}
 @pytest.mark.parametrize(
     ("data", "message"),
     [
-        ([], 'is no lock file of this version: expected "lockVersion": 1'),
-        ({"lockVersion": 2}, 'is no lock file of this version: expected "lockVersion": 1'),
-        ({"lockVersion": 1}, "an entry is not as it should be"),
-        ({"lockVersion": 1, "kernels": []}, "an entry is not as it should be"),
-        ({"lockVersion": 1, "kernels": {"a/b": 1}}, "an entry is not as it should be"),
-        ({"lockVersion": 1, "kernels": {"a/b": {**PIN, "files": 1}}}, "an entry is not as it should be"),
-        ({"lockVersion": 1, "kernels": {"a/b": {"version": 1}}}, "an entry is not as it should be"),
-        ({"lockVersion": 1, "kernels": {"a/b": {**PIN, "revision": "main"}}}, "a/b: no revision: expected the 40"),
-        ({"lockVersion": 1, "kernels": {"a/b": {**PIN, "version": None}}}, "a/b: no version: expected a whole"),
-        ({"lockVersion": 1, "kernels": {"../b": PIN}}, "'../b' names no repository"),
+        ([], "must be an object with the keys lockVersion, kernels, not a list of 0"),
+        (
+            {"lockVersion": 2, "kernels": {}},
+            "lockVersion: must be 1, not the number 2: another version of this library wrote it",
+        ),
+        ({"lockVersion": 1}, "kernels: is missing: name the kernels"),
+        (
+            {"lockVersion": 1, "kernels": []},
+            "kernels: must be an object of locked kernels, repository to commit, not a list of 0",
+        ),
+        (
+            {"lockVersion": 1, "kernels": {"a/b": 1}},
+            'kernels["a/b"]: must be an object with the keys version, revision, files, not the number 1',
+        ),
+        (
+            {"lockVersion": 1, "kernels": {"a/b": {**PIN, "files": 1}}},
+            'kernels["a/b"].files: must be an object of files, name to digest, not the number 1',
+        ),
+        (
+            {"lockVersion": 1, "kernels": {"a/b": {**PIN, "files": {"x": "y"}}}},
+            'kernels["a/b"].files.x: must be the Base64 text of a SHA-256, 44 characters',
+        ),
+        (
+            {"lockVersion": 1, "kernels": {"a/b": {"version": 1, "files": {}}}},
+            'kernels["a/b"].revision: is missing: give a commit',
+        ),
+        (
+            {"lockVersion": 1, "kernels": {"a/b": {**PIN, "revision": "main"}}},
+            'kernels["a/b"].revision: must be the 40 hexadecimal digits of a commit',
+        ),
+        (
+            {"lockVersion": 1, "kernels": {"a/b": {**PIN, "version": None}}},
+            'kernels["a/b"].version: must be an integer of at least 1, not null',
+        ),
+        (
+            {"lockVersion": 1, "kernels": {"../b": PIN}},
+            "kernels[\"../b\"]: '../b' names no repository: expected organisation/domain.Name",
+        ),
     ],
 )
 def test_a_lock_file_that_is_none_is_an_error(tmp_path: Path, data: Any, message: str) -> None:
@@ -221,12 +249,12 @@ def test_a_lock_file_that_is_none_is_an_error(tmp_path: Path, data: Any, message
     path.write_text(json.dumps(data))
     with pytest.raises(LockError) as caught:
         read_lock(path)
-    assert str(caught.value).startswith(f"{path}: {message}")
+    assert str(caught.value) == f"{path}: the lock file has 1 defect\n  {message}"
 
 
 def test_a_lock_file_with_the_marks_of_a_merge_is_an_error(tmp_path: Path) -> None:
     """As version control leaves them."""
     path = tmp_path / LOCK_NAME
     path.write_text("<<<<<<< ours\n{}")
-    with pytest.raises(LockError, match="cannot be read: "):
+    with pytest.raises(LockError, match="is not JSON: Expecting value at line 1, column 1"):
         read_lock(path)

@@ -5,13 +5,14 @@ from __future__ import annotations
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
+from webgpu_kernels.contract.documents import read_document
 from webgpu_kernels.contract.fields import Fields
 from webgpu_kernels.errors import LanguageError, SuiteError
 from webgpu_kernels.language import compile_value
 from webgpu_kernels.tools.bench.model import BenchCase, BenchSuite, Traffic
 from webgpu_kernels.tools.bench.tables import BENCH, CASE, OUTPUT
 from webgpu_kernels.tools.calls import SPEC_KEYS, CallDescription, read_options, read_spec
-from webgpu_kernels.tools.documents import read_document
+from webgpu_kernels.tools.suites.data_reading import Fixtures
 from webgpu_kernels.tools.suites.reading import read_tensors, read_tolerance
 
 if TYPE_CHECKING:
@@ -82,7 +83,7 @@ def _read_cases(root: Node) -> tuple[BenchCase, ...]:
 
 def _read_case(node: Node, usual: Traffic) -> BenchCase:
     fields = Fields(node, CASE)
-    specs, held = read_tensors(fields.get("inputs"), {}, data_needed=False)
+    specs, held = read_tensors(fields.get("inputs"), Fixtures({}), data_needed=False)
     outputs, tolerances = _read_outputs(fields.get("outputs"))
     return BenchCase(
         name=_read_name(fields),

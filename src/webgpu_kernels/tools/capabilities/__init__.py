@@ -10,11 +10,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from webgpu_kernels.contract import closest
+from webgpu_kernels.contract.documents import read_document
 from webgpu_kernels.contract.fields import Fields
+from webgpu_kernels.contract.files import read_some
+from webgpu_kernels.contract.json_text import MAX_TEXT_BYTES
 from webgpu_kernels.contract.kinds import Entries, Key, Table, Text, Whole
 from webgpu_kernels.errors import RequestError
 from webgpu_kernels.planning.capabilities import DEFAULT_LIMITS, Capabilities
-from webgpu_kernels.tools.documents import read_document
 
 if TYPE_CHECKING:
     import os
@@ -64,7 +66,7 @@ def load_capabilities(name_or_path: str | os.PathLike[str]) -> Capabilities:
     text = str(name_or_path)
     path = _FOLDER / f"{text}.json" if text in known_capabilities() else Path(text)
     try:
-        content = path.read_bytes()
+        content = read_some(path, MAX_TEXT_BYTES)
     except FileNotFoundError as error:
         raise _unknown(text) from error
     except (OSError, ValueError) as error:

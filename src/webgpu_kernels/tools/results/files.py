@@ -8,9 +8,11 @@ import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from webgpu_kernels.contract.documents import read_document
+from webgpu_kernels.contract.files import read_some
+from webgpu_kernels.contract.json_text import MAX_TEXT_BYTES
 from webgpu_kernels.contract.writing import replace_text
 from webgpu_kernels.errors import ResultsError
-from webgpu_kernels.tools.documents import read_document
 from webgpu_kernels.tools.results.model import FORMAT, VERSION, ResultDevice, RunResults
 from webgpu_kernels.tools.results.reading import read_run
 
@@ -60,7 +62,7 @@ def read_results(path: str | os.PathLike[str]) -> RunResults:
     """
     where = str(path)
     try:
-        content = Path(path).read_bytes()
+        content = read_some(Path(path), _LARGER * MAX_TEXT_BYTES)
     except FileNotFoundError as error:
         raise ResultsError("there is no such file", where=where) from error
     except (OSError, ValueError) as error:

@@ -45,9 +45,34 @@ _FLOAT_LIMITS: Final = {"float16": 65520.0, "float32": 2.0**128 - 2.0**103}
 _REFERENCE: Final = "#/fixtureArrays/"
 
 
-def read_data(
-    node: Node, dtype: str, shape: tuple[int, ...], fixtures: Mapping[str, Node] | None = None
-) -> Data | None:
+class Fixtures:
+    """The arrays that data may refer to; however often one is used, it is read once for each dtype.
+
+    Args:
+        arrays: name to a list of elements.
+    """
+
+    def __init__(self, arrays: Mapping[str, Node]) -> None:
+        self.arrays = arrays
+        self._read: dict[tuple[str, str], tuple[Element, ...]] = {}
+
+    def elements(self, name: str, dtype: str) -> tuple[Element, ...]:
+        """Return the elements of an array.
+
+        Args:
+            name: one of ``arrays``.
+            dtype: what they are to be.
+
+        Returns:
+            The elements; what is wrong with them is reported once.
+        """
+        if (name, dtype) not in self._read:
+            entries = self.arrays[name].entries("elements")
+            self._read[name, dtype] = tuple([read_element(entry, dtype) for entry in entries])
+        return self._read[name, dtype]
+
+
+def read_data(node: Node, dtype: str, shape: tuple[int, ...], fixtures: Fixtures | None = None) -> Data | None:
     """Read ``data``.
 
     Args:
@@ -71,7 +96,7 @@ def read_data(
         return None
     fields = Fields(node, DATA[kind])
     if kind == "values":
-        return _read_values(fields, dtype, size, fixtures or {})
+        return _read_values(fields, dtype, size, fixtures or Fixtures({}))
     return _GENERATED[kind](fields, dtype)
 
 
@@ -123,31 +148,36 @@ def _refuse_kind(node: Node, kind: object) -> None:
         node.at("kind", kind).fail_kind("a string")
 
 
-def _read_values(fields: Fields, dtype: str, size: int, fixtures: Mapping[str, Node]) -> Values | None:
+def _read_values(fields: Fields, dtype: str, size: int, fixtures: Fixtures) -> Values | None:
     node = fields.get("values")
     if node is None:
         return None
-    listed = _referred(node, fixtures) if isinstance(node.value, dict) else node
-    if listed is None:
-        return None
-    entries = listed.entries("elements")
-    if isinstance(listed.value, list) and len(entries) != size:
-        node.fail(f"{'names' if listed is not node else 'has'} {len(entries)} elements, the shape needs {size}")
+    if isinstance(node.value, dict):
+        name = _referred(node, fixtures)
+        if name is None or not isinstance(fixtures.arrays[name].value, list):
+            return None
+        elements = fixtures.elements(name, dtype)
+        if len(elements) != size:
+            node.fail(f"names {len(elements)} elements, the shape needs {size}")
+        return Values(elements)
+    entries = node.entries("elements")
+    if isinstance(node.value, list) and len(entries) != size:
+        node.fail(f"has {len(entries)} elements, the shape needs {size}")
         return None
     return Values(tuple([read_element(entry, dtype) for entry in entries]))
 
 
-def _referred(node: Node, fixtures: Mapping[str, Node]) -> Node | None:
-    """Follow ``{"$ref": "#/fixtureArrays/x"}``."""
+def _referred(node: Node, fixtures: Fixtures) -> str | None:
+    """Follow ``{"$ref": "#/fixtureArrays/x"}`` to the array's name."""
     text = Fields(node, REFERENCE).get("$ref")
     name = text.string() if text else None
     if text is None or name is None:
         return None
     known = name.removeprefix(_REFERENCE)
-    if not name.startswith(_REFERENCE) or known not in fixtures:
-        text.fail(f"names no array of fixtureArrays: {alternatives(known, tuple(fixtures), what='arrays')}")
+    if not name.startswith(_REFERENCE) or known not in fixtures.arrays:
+        text.fail(f"names no array of fixtureArrays: {alternatives(known, tuple(fixtures.arrays), what='arrays')}")
         return None
-    return fixtures[known]
+    return known
 
 
 def _read_fill(fields: Fields, dtype: str) -> Fill | None:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
+from webgpu_kernels.contract.documents import read_document
 from webgpu_kernels.contract.fields import Fields
 from webgpu_kernels.contract.words import alternatives
 from webgpu_kernels.errors import SuiteError
 from webgpu_kernels.planning.spec import TensorSpec
 from webgpu_kernels.tools.calls import CallDescription, read_dtype, read_options, read_shape, read_spec
-from webgpu_kernels.tools.documents import read_document
-from webgpu_kernels.tools.suites.data_reading import read_data
+from webgpu_kernels.tools.suites.data_reading import Fixtures, read_data
 from webgpu_kernels.tools.suites.model import (
     SKIP_CATEGORIES,
     Case,
@@ -80,16 +80,16 @@ def read_suite(content: str | bytes, *, where: str) -> Suite:
     return Suite(where=where, cases=cases)
 
 
-def read_fixtures(node: Node | None) -> Mapping[str, Node]:
+def read_fixtures(node: Node | None) -> Fixtures:
     """Read ``fixtureArrays``: name to a list, whose elements are read where they are used."""
-    fixtures = dict(node.members("arrays, name to elements")) if node else {}
-    for fixture in fixtures.values():
-        fixture.entries("elements")
-    return fixtures
+    arrays = dict(node.members("arrays, name to elements")) if node else {}
+    for array in arrays.values():
+        array.entries("elements")
+    return Fixtures(arrays)
 
 
 def read_tensors(
-    node: Node | None, fixtures: Mapping[str, Node], *, data_needed: bool
+    node: Node | None, fixtures: Fixtures, *, data_needed: bool
 ) -> tuple[Mapping[str, TensorSpec], Mapping[str, Data]]:
     """Read the inputs of a case.
 
@@ -149,7 +149,7 @@ def _read_cases(root: Node) -> tuple[Case, ...]:
     return tuple(cases)
 
 
-def _read_case(node: Node, fixtures: Mapping[str, Node]) -> Case:
+def _read_case(node: Node, fixtures: Fixtures) -> Case:
     fields = Fields(node, CASE)
     error = _read_error(fields.get("error"))
     specs, held = read_tensors(fields.get("inputs"), fixtures, data_needed=error is None)
@@ -182,9 +182,7 @@ def _read_name(fields: Fields) -> str:
     return name or ""
 
 
-def _read_outputs(
-    fields: Fields, fixtures: Mapping[str, Node], error: ExpectedError | None
-) -> Mapping[str, CaseOutput]:
+def _read_outputs(fields: Fields, fixtures: Fixtures, error: ExpectedError | None) -> Mapping[str, CaseOutput]:
     node = fields.get("outputs")
     members = node.members("outputs") if node else []
     if node is not None and not members and error is None and isinstance(node.value, dict):
@@ -192,7 +190,7 @@ def _read_outputs(
     return MappingProxyType({name: _read_output(member, fixtures) for name, member in members})
 
 
-def _read_output(node: Node, fixtures: Mapping[str, Node]) -> CaseOutput:
+def _read_output(node: Node, fixtures: Fixtures) -> CaseOutput:
     fields = Fields(node, OUTPUT)
     dtype, shape, data = read_dtype(fields), read_shape(fields), fields.get("data")
     found = None

@@ -1,4 +1,4 @@
-"""Reads one JSON document with the readers of the contract: all its defects together, in an error that names it."""
+"""Reads one JSON document with a reader of nodes: all its defects together, in an error that names it."""
 
 from __future__ import annotations
 
