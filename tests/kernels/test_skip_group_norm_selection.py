@@ -178,10 +178,12 @@ PICKED = [
     (Case(n=2, h=64, w=64, c=320, groups=32, t="float16"), "pair", "split"),
     (Case(n=2, h=32, w=32, c=640, groups=32, t="float16"), "pair", "split"),
     (Case(n=2, h=32, w=32, c=640, groups=32), "pair", "split"),
+    (Case(n=2, h=32, w=32, c=640, groups=32, keeps_sum=False), "fused", "split"),
     (Case(n=2, h=16, w=16, c=1280, groups=32), "fused", "split"),
     (Case(n=2, h=128, w=128, c=320, groups=32), "split", "split"),
     (Case(n=2, h=64, w=64, c=640, groups=32), "pair", "split"),
     (Case(n=2, h=64, w=64, c=320, groups=32, channels_last=0), "pair", "split"),
+    (Case(n=2, h=64, w=64, c=320, groups=32, channels_last=0, bias=False), "fused", "split"),
     (Case(n=8, h=64, w=64, c=320, groups=32, channels_last=0, t="float16"), "fused", "fused"),
     (Case(n=2, h=32, w=32, c=320, groups=32, channels_last=0), "fused", "fused"),
     (Case(n=2, h=32, w=32, c=1920, groups=32, channels_last=0), "split", "split"),
@@ -201,7 +203,8 @@ def test_a_gpu_takes_middle_sizes_in_fewer_dispatches(
         explanation = skip_group_norm.explain(
             specs(case), attrs=case.attrs, outputs=case.outputs, capabilities=capabilities
         )
-        assert explanation.variant == f"{way}_bias_sum"
+        rest = f"{'_bias' if case.bias else ''}{'_sum' if case.keeps_sum else '_plain'}"
+        assert explanation.variant == f"{way}{rest}"
 
 
 def test_a_gpu_is_given_enough_lanes(skip_group_norm: wk.Kernel) -> None:
