@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from typing import TYPE_CHECKING
+from xml.etree import ElementTree as ET
 
 import pytest
 from bench_packages import BENCH_CASE, write_benched
@@ -78,6 +79,24 @@ def test_a_wrong_variant_ends_with_1(tmp_path: Path, capsys: pytest.CaptureFixtu
 
 
 @pytest.mark.device
+@pytest.mark.parametrize("jobs", ["1", "3"])
+def test_junit_has_a_test_for_each_case_and_variant(tmp_path: Path, jobs: str) -> None:
+    """However many threads prepared the cases."""
+    cases = [{**BENCH_CASE, "name": f"many{index}"} for index in range(4)]
+    root = write_benched(tmp_path / "p", {"fast": WRONG, "plain": RIGHT}, cases)
+    file = tmp_path / "junit.xml"
+    assert main(["bench", str(root), *QUICK, "-j", jobs, "--junit", str(file)]) == 1
+    found = {
+        case.attrib["name"]: [child.tag for child in case] for case in ET.fromstring(file.read_text()).iter("testcase")
+    }
+    assert found == {
+        f"many{index}[{variant}]": ["failure"] if variant == "fast" else []
+        for index in range(4)
+        for variant in ("fast", "plain")
+    }
+
+
+@pytest.mark.device
 def test_a_case_that_is_no_call_ends_with_1(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """And is told."""
     case = {"name": "bad", "inputs": {"x": {"dtype": "int64", "shape": [8]}}}
@@ -102,6 +121,7 @@ def test_a_peer_that_is_not_installed_is_left_out(
         (["--variant", "fats"], "There is no variant 'fats': did you mean 'fast'?\n"),
         (["--against", "torhc"], "There is no peer 'torhc': did you mean 'torch'?\n"),
         (["--seconds", "0"], "--seconds takes a number above 0.\n"),
+        (["-j", "0"], "-j takes a number from 1 on.\n"),
     ],
 )
 def test_what_makes_no_sense_ends_with_2(

@@ -14,6 +14,7 @@ variant is wrong or fails. docs/suites.md says how to write cases.
 from __future__ import annotations
 
 import dataclasses
+import os
 import time
 from collections import Counter
 from typing import TYPE_CHECKING, Final, NamedTuple
@@ -24,6 +25,8 @@ from webgpu_kernels.cli.devices import add_adapter
 from webgpu_kernels.cli.exits import Exit
 from webgpu_kernels.cli.packages import add_package, located, package_names
 from webgpu_kernels.contract.words import alternatives
+from webgpu_kernels.tools.bench.ahead import prepared_cases
+from webgpu_kernels.tools.bench.junit import write_bench_junit
 from webgpu_kernels.tools.bench.peers import PEERS, open_peers
 from webgpu_kernels.tools.bench.reading import benches_of
 from webgpu_kernels.tools.bench.running import Runner
@@ -45,6 +48,7 @@ if TYPE_CHECKING:
 QUICK: Final = Effort(runs=7, seconds=0.3)
 QUICK_MOST_BYTES: Final = 20 * 10**6
 _LEAST_SECONDS: Final = 0.02
+_MOST_JOBS: Final = 4
 _COMPARED: Final = {"onnxruntime": "onnxruntime", "torch": "torch", "onnxruntime-webgpu": "onnxruntime-webgpu"}
 """Peers whose distribution's version belongs to the results."""
 
@@ -83,7 +87,17 @@ def configure(parser: argparse.ArgumentParser) -> None:
     where = parser.add_argument_group("where")
     where.add_argument("--engine", choices=ENGINES, default="native", help="default: native")
     add_adapter(parser)
-    parser.add_argument("-o", "--output", metavar="FILE", help="write the results as JSON, for 'report'")
+    parser.add_argument(
+        "-j",
+        "--jobs",
+        type=int,
+        default=min(_MOST_JOBS, os.cpu_count() or 1),
+        metavar="N",
+        help="threads that make data and references of the next N cases, between measurements",
+    )
+    written = parser.add_argument_group("files")
+    written.add_argument("-o", "--output", metavar="FILE", help="write the results as JSON, for 'report'")
+    written.add_argument("--junit", metavar="FILE", help="write which variants are right as JUnit's XML")
 
 
 def run(arguments: argparse.Namespace, screen: Screen) -> Exit:
@@ -98,6 +112,8 @@ def run(arguments: argparse.Namespace, screen: Screen) -> Exit:
     """
     if arguments.seconds is not None and not arguments.seconds > 0:
         raise Usage("--seconds takes a number above 0.")
+    if arguments.jobs < 1:
+        raise Usage("-j takes a number from 1 on.")
     names = _peer_names(arguments.against)
     subjects = _subjects(arguments)
     peers, missing = open_peers(names)
@@ -113,6 +129,8 @@ def run(arguments: argparse.Namespace, screen: Screen) -> Exit:
         engine.close()
     if arguments.output:
         write_results(arguments.output, results)
+    if arguments.junit:
+        write_bench_junit(arguments.junit, results, only=arguments.variant)
     _show(results, time.monotonic() - begin, screen)
     screen.result(results_json(results))
     wrong = any(variant.error for bench in results.benches for variant in bench.variants.values())
@@ -174,10 +192,15 @@ def _run(
     benches: list[BenchResult] = []
     skipped: list[SkippedBench] = []
     with screen.progress("bench", len(pairs)) as progress:
-        for index, (kernel, case) in enumerate(pairs):
+
+        def say(what: str) -> None:
+            progress.advance(0, what)
+
+        ahead = prepared_cases(runner, ((case, kernel) for kernel, case in pairs), jobs=arguments.jobs, say=say)
+        for index, prepared in enumerate(ahead):
             if end is not None:
                 runner.effort = _left(runner.effort, end - time.monotonic(), pairs[index:], len(peers))
-            found = runner.run(case, kernel, lambda what: progress.advance(0, what))
+            found = prepared if isinstance(prepared, SkippedBench) else runner.measure(prepared, say)
             if isinstance(found, SkippedBench):
                 skipped.append(found)
             else:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from webgpu_kernels.errors import KernelError, OutOfMemory
+from webgpu_kernels.tools.bench.ahead import Prepared
 from webgpu_kernels.tools.bench.checking import Checker, reference_checker, tolerances_of
 from webgpu_kernels.tools.bench.copying import Copier
 from webgpu_kernels.tools.bench.peers import PeerCase, PeerUnable
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 
 SOFTWARE_MOST_BYTES: Final = 160 * 10**6
 """What a case's tensors may take together where a processor imitates a GPU, unless somebody says otherwise."""
-_PEER_PAUSE_S: Final = 0.02
+_PAUSE_S: Final = 0.02
 """The threads of other libraries go on spinning for a while."""
 
 
@@ -81,14 +82,64 @@ class Runner:
         Raises:
             SuiteError: the package's own files are wrong.
         """
+        found = self.plan(case, kernel)
+        return found if isinstance(found, SkippedBench) else self.measure(self.prepare(found), say)
+
+    def plan(self, case: BenchCase, kernel: Kernel) -> ReadyCase | SkippedBench:
+        """Find out how a case goes, and make no data yet.
+
+        Args:
+            case: the case.
+            kernel: the package's.
+
+        Returns:
+            The case, or why it is not measured.
+
+        Raises:
+            SuiteError: the package's own files are wrong.
+        """
+        here = isinstance(self.engine, NativeEngine)
         try:
-            here = isinstance(self.engine, NativeEngine)
-            ready = ready_case(case, kernel, self.engine.capabilities, most_bytes=self.most_bytes, here=here)
-            return self._measured(ready, say or (lambda _: None))
+            return ready_case(case, kernel, self.engine.capabilities, most_bytes=self.most_bytes, here=here)
         except CaseSkipped as skipped:
             return SkippedBench(package=kernel.op_id, case=case.name, reason=skipped.reason, fault=skipped.fault)
+
+    def prepare(self, ready: ReadyCase) -> Prepared:
+        """Make a case's data and expected values; several threads may, each with its case.
+
+        Args:
+            ready: the case.
+
+        Returns:
+            It, and a checker where the package's reference can be run.
+
+        Raises:
+            SuiteError: the reference fails.
+        """
+        reference = self._reference(ready.kernel)
+        return Prepared(ready, reference_checker(ready.case, ready.request, ready.arrays.of_set(0), reference))
+
+    def measure(self, prepared: Prepared, say: Callable[[str], None] | None = None) -> BenchResult | SkippedBench:
+        """Measure a case that is prepared.
+
+        Args:
+            prepared: the case.
+            say: is told what comes next.
+
+        Returns:
+            Its times, or why there are none.
+
+        Raises:
+            DeviceError: the device failed.
+        """
+        try:
+            return self._measured(prepared, say or (lambda _: None))
         except OutOfMemory:
-            return SkippedBench(package=kernel.op_id, case=case.name, reason="too large for the device's memory")
+            return SkippedBench(
+                package=prepared.ready.kernel.op_id,
+                case=prepared.ready.case.name,
+                reason="too large for the device's memory",
+            )
 
     def checker(self, ready: ReadyCase) -> Checker:
         """Return what holds results against what they should be.
@@ -103,10 +154,10 @@ class Runner:
             SuiteError: the reference fails.
             DeviceError: the device does.
         """
-        reference = self._references.setdefault(id(ready.kernel), Reference(ready.kernel.package))
-        found = reference_checker(ready.case, ready.request, ready.arrays.of_set(0), reference)
-        if found is not None:
-            return found
+        return self.prepare(ready).checker or self._by_last_variant(ready)
+
+    def _by_last_variant(self, ready: ReadyCase) -> Checker:
+        reference = self._reference(ready.kernel)
         last = ready.ways[-1]
         outcome = self.engine.run(ready.program(last), ready.arrays.of_set(0))
         why = "it is too large for the reference" if reference.there else "there is no reference that may be run"
@@ -115,17 +166,22 @@ class Runner:
         tolerances = tolerances_of(ready.case, ready.request)
         return Checker({} if alone else outcome.outputs, tolerances, ends_only=True, note=note)
 
+    def _reference(self, kernel: Kernel) -> Reference:
+        return self._references.setdefault(id(kernel), Reference(kernel.package))
+
     def stand(self, ready: ReadyCase) -> Stand:
         """Return where a case's programs are timed; whoever asks closes it."""
         if not isinstance(self.engine, NativeEngine):
             return EngineStand(self.engine, ready.arrays)
         return NativeStand(self.engine.device, ready.first, ready.arrays, ready.moved, self._copier.busy)
 
-    def _measured(self, ready: ReadyCase, say: Callable[[str], None]) -> BenchResult:
+    def _measured(self, prepared: Prepared, say: Callable[[str], None]) -> BenchResult:
+        ready = prepared.ready
         name = f"{ready.kernel.op_id}: {ready.case.name}"
         say(f"{name}: copy")
+        time.sleep(_PAUSE_S)  # the reference may have used a library's threads
         copy = self._copier.time(ready.moved, self.effort)
-        checker = self.checker(ready)
+        checker = prepared.checker or self._by_last_variant(ready)
         stand = self.stand(ready)
         variants = {}
         try:
@@ -208,7 +264,7 @@ class Runner:
             lines = str(error).strip().splitlines()
             said = f"{type(error).__name__}: {lines[0][:200]}" if lines else type(error).__name__
             return replace(facts, note=f"cannot: {said}")
-        time.sleep(_PEER_PAUSE_S)
+        time.sleep(_PAUSE_S)
         wrong = f"computes something else: {judgement.reason}" if judgement.reason else None
         return replace(
             facts,
