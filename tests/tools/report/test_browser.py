@@ -6,7 +6,6 @@ import re
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from chromium_here import executable_or_skip
 from fabricated_results import hostile_results, read, results
 
 from webgpu_kernels.tools.report import content_of, page_of, report_page
@@ -24,15 +23,9 @@ WIDTH = "document.documentElement.scrollWidth"
 
 
 @pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    """Chromium, opened once."""
-    executable = executable_or_skip()
-    from playwright.sync_api import sync_playwright  # noqa: PLC0415 - where it is installed
-
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=executable)
-        yield browser
-        browser.close()
+def browser(chromium: Browser) -> Browser:
+    """Chromium, opened once for all tests of a process: a thread can drive only one."""
+    return chromium
 
 
 @pytest.fixture(scope="module")
