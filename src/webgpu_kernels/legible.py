@@ -27,9 +27,21 @@ def legible(text: str) -> str:
     Returns:
         The text; line breaks and tabs stay.
     """
-    if text.isprintable():
+    if is_legible(text):
         return text
     return "".join(character if _is_seen(character) else _escaped(character) for character in text)
+
+
+def is_legible(text: str) -> bool:
+    """Tell whether a text is seen as it is.
+
+    Args:
+        text: any text.
+
+    Returns:
+        Whether nothing in it would be escaped.
+    """
+    return text.isprintable() or all(map(_is_seen, text))
 
 
 def _is_seen(character: str) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 import pytest
@@ -37,6 +38,18 @@ def test_a_file_that_cannot_be_written_is_an_error(wk: Wk, tmp_path: Path) -> No
     ran = wk("schema", "manifest", "-o", tmp_path / "file" / "manifest.json")
     assert (ran.code, ran.out) == (3, "")
     assert ran.err.startswith(f"error: {tmp_path}/file/manifest.json: cannot be written: ")
+
+
+def test_what_is_no_file_is_written_to_and_not_replaced(wk: Wk, tmp_path: Path) -> None:
+    """A device or a pipe: who reads from it gets the text."""
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    ran = wk("schema", "metadata", "-o", pipe)
+    assert (ran.code, ran.err) == (0, "")
+    assert os.read(reader, 20) == b'{\n "$schema": "https:'[:20]
+    os.close(reader)
+    assert pipe.is_fifo()
 
 
 def test_another_file_has_no_schema(wk: Wk) -> None:

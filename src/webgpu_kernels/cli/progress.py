@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from webgpu_kernels.cli.screen import PROGRESS_AFTER_SECONDS
+from webgpu_kernels.legible import legible
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -29,7 +30,7 @@ class _Shown:
 
     def __init__(self, bars: RichProgress, what: str, total: int | None) -> None:
         self._bars = bars
-        self._task = bars.add_task(what, total=total)
+        self._task = bars.add_task(legible(what), total=total)
         self._begin = time.monotonic()
         self._started = False
 
@@ -37,7 +38,7 @@ class _Shown:
         """Count steps and show the bar when it is time."""
         self._bars.advance(self._task, count)
         if what is not None:
-            self._bars.update(self._task, description=what)
+            self._bars.update(self._task, description=legible(what))
         if not self._started and time.monotonic() - self._begin > PROGRESS_AFTER_SECONDS:
             self._started = True
             self._bars.start()

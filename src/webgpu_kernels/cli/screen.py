@@ -7,6 +7,8 @@ import sys
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final, Literal, Protocol, TypeAlias
 
+from webgpu_kernels.legible import is_legible, legible
+
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
 
@@ -59,13 +61,13 @@ class Screen:
             self._console().print(_line(parts), soft_wrap=True)
 
     def raw(self, text: str) -> None:
-        """Print text to standard output exactly as it is, for people only.
+        """Print text to standard output exactly as it is, for people only; a terminal gets what it would obey escaped.
 
         Args:
             text: such as WGSL.
         """
         if not self.json:
-            sys.stdout.write(text)
+            sys.stdout.write(legible(text) if sys.stdout.isatty() else text)
 
     def table(
         self,
@@ -104,7 +106,10 @@ class Screen:
         if self.json:
             assert not self._answered, "a command gives one document"
             self._answered = True
-            sys.stdout.write(json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False) + "\n")
+            text = json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False)
+            # What a terminal would obey stands in strings only, where JSON has escapes for it.
+            sys.stdout.write(text if is_legible(text) else json.dumps(value, indent=2, allow_nan=False))
+            sys.stdout.write("\n")
 
     def note(self, *parts: Part) -> None:
         """Print a line to standard error: what happens meanwhile, warnings.
@@ -182,4 +187,4 @@ def _width_of_pipe() -> int:
 def _line(parts: Sequence[Part]) -> Text:
     from rich.text import Text  # noqa: PLC0415 - as above
 
-    return Text.assemble(*parts)
+    return Text.assemble(*(legible(part) if isinstance(part, str) else (legible(part[0]), part[1]) for part in parts))

@@ -20,9 +20,25 @@ def replace_text(path: Path, text: str) -> None:
     Raises:
         OSError: it cannot be written; what was there is there still.
     """
+    replace_bytes(path, text.encode("utf-8"))
+
+
+def replace_bytes(path: Path, content: bytes) -> None:
+    """Write a file of bytes, as ``replace_text`` writes one of text.
+
+    Args:
+        path: the file; its folder is there. A device or a pipe, which cannot be replaced, is written to.
+        content: what it shall hold.
+
+    Raises:
+        OSError: it cannot be written; what was there is there still.
+    """
+    if path.exists() and not path.is_file() and not path.is_dir():
+        path.write_bytes(content)
+        return
     fresh = path.with_name(f"{path.name}.{os.getpid()}-{threading.get_ident()}.tmp")
     try:
-        fresh.write_text(text, "utf-8")
+        fresh.write_bytes(content)
         fresh.replace(path)
     except OSError:
         fresh.unlink(missing_ok=True)

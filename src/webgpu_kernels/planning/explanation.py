@@ -6,6 +6,7 @@ import textwrap
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from webgpu_kernels.legible import legible
 from webgpu_kernels.planning.plan import Plan, build_plan
 from webgpu_kernels.planning.scope import describe_request
 
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from webgpu_kernels.planning.selection import Candidate, Selection
 
 _WIDTH = 80
+_MOST_SHOWN = 200
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,11 +76,13 @@ class Explanation:
             lines += _candidate_lines(candidate, width, chosen=candidate.id == self.variant)
         if self.passes:
             lines.append("passes")
-        for step in self.passes:
+        for step in self.passes[:_MOST_SHOWN]:
             lines += _pass_lines(step)
+        if len(self.passes) > _MOST_SHOWN:
+            lines.append(f"  … and {len(self.passes) - _MOST_SHOWN:,} more")
         for scratch in self.intermediates:
             lines.append(f"  scratch {scratch.id}: {scratch.dtype}{list(scratch.shape)}, {scratch.size_bytes} bytes")
-        return "\n".join(lines)
+        return legible("\n".join(lines))
 
 
 def explain_selection(selection: Selection, *, tuned: str | None = None) -> Explanation:

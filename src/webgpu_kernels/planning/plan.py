@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from webgpu_kernels.contract import Pass, RepeatGroup, stored_bytes
 from webgpu_kernels.errors import LanguageError, PlanError
+from webgpu_kernels.language import Bounded
 from webgpu_kernels.planning.bindings import PlannedBinding, plan_binding, tensor_bytes
 from webgpu_kernels.planning.grids import plan_grid
 from webgpu_kernels.planning.quantities import MAX_RANK, as_count
@@ -111,6 +112,11 @@ def build_plan(selection: Selection) -> Plan:
 
     Source: FORMAT, sections 4 (step 3), 6 and 8.
     """
+    with Bounded():
+        return _build(selection)
+
+
+def _build(selection: Selection) -> Plan:
     request, variant = selection.request, selection.variant
     assert variant is not None
     ranges = value_ranges(request, selection.scope)

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import os
-from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from webgpu_kernels.contract.writing import replace_text
+from webgpu_kernels.contract.writing import replace_bytes
 from webgpu_kernels.errors import OutputError
 
 if TYPE_CHECKING:
@@ -27,14 +26,10 @@ def write_file(path: str | os.PathLike[str], text: str) -> Path:
     Raises:
         OutputError: it cannot be written; what was there is there still.
     """
-    target = Path(path)
     try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        replace_text(target, text)
-    except (OSError, ValueError) as error:
-        reason = os.strerror(error.errno) if isinstance(error, OSError) and error.errno else str(error)
-        raise OutputError(f"cannot be written: {reason}", where=str(path)) from error
-    return target
+        return _write_bytes(Path(path), text.encode("utf-8"))
+    except UnicodeEncodeError as error:
+        raise OutputError(f"cannot be written: {error.reason}", where=str(path)) from error
 
 
 def write_files(folder: str | os.PathLike[str], files: Mapping[str, str]) -> tuple[Path, ...]:
@@ -70,14 +65,10 @@ def write_bytes(folder: str | os.PathLike[str], files: Mapping[str, bytes]) -> t
 
 
 def _write_bytes(target: Path, contents: bytes) -> Path:
-    fresh = target.with_name(f"{target.name}.{os.getpid()}.tmp")
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        fresh.write_bytes(contents)
-        fresh.replace(target)
+        replace_bytes(target, contents)
     except (OSError, ValueError) as error:
-        with suppress(OSError):
-            fresh.unlink(missing_ok=True)
         reason = os.strerror(error.errno) if isinstance(error, OSError) and error.errno else str(error)
         raise OutputError(f"cannot be written: {reason}", where=str(target)) from error
     return target

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from webgpu_kernels.errors import KernelError
 from webgpu_kernels.kernel import Kernel
+from webgpu_kernels.language import Bounded
 from webgpu_kernels.tools.cases import has_file
 from webgpu_kernels.tools.lint.formulas import Paths, formulas, tree
 from webgpu_kernels.tools.lint.sampling.choices import SHAPES, choices
@@ -54,6 +55,11 @@ def example_of(package: Package) -> Example | None:
     Returns:
         The same call every time; None where no call of the contract is found.
     """
+    with Bounded():
+        return _chosen(package)
+
+
+def _chosen(package: Package) -> Example | None:
     kernel, capabilities = Kernel(package), sampled_devices(package.manifest, ())[-1].capabilities
     for case in _cases(package):
         if example := _planned(kernel, case.call, case.inputs, capabilities):
