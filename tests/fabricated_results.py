@@ -6,8 +6,8 @@ import json
 import random
 from typing import TYPE_CHECKING, Any, Final
 
-from webgpu_kernels.errors import ResultsError
 from webgpu_kernels.contract.documents import read_document
+from webgpu_kernels.errors import ResultsError
 from webgpu_kernels.tools.results.reading import read_run
 
 if TYPE_CHECKING:

@@ -56,6 +56,8 @@ def _answered(words: Sequence[str]) -> int:
         command, arguments = _parsed(words)
         return _done(command, arguments, Screen(json=arguments.json, color=arguments.color))
     except Usage as usage:
+        if usage.code and "--json" in words:
+            Screen(json=True).result({"error": {"kind": "Usage", "message": str(usage)}})
         return usage.show()
 
 

@@ -7,13 +7,13 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
 from webgpu_kernels.contract import DTYPES
+from webgpu_kernels.contract.documents import read_document
 from webgpu_kernels.contract.fields import Fields
 from webgpu_kernels.contract.kinds import Anything, Either, Entries, Key, Members, Table, Text, Whole, Words
 from webgpu_kernels.errors import RequestError
 from webgpu_kernels.invocation import Invocation
 from webgpu_kernels.planning.rendering import build_program
 from webgpu_kernels.planning.spec import TensorSpec
-from webgpu_kernels.contract.documents import read_document
 from webgpu_kernels.tuning import explain_call, plan_call, tuned_call
 
 if TYPE_CHECKING:

@@ -6,9 +6,9 @@ import json
 from typing import TYPE_CHECKING, Any, Final
 
 from webgpu_kernels.contract import closest
+from webgpu_kernels.contract.documents import read_document
 from webgpu_kernels.errors import PackageError, RequestError
 from webgpu_kernels.tools.calls import CALL_KEYS, SPEC_KEYS, CallDescription, parse_call
-from webgpu_kernels.contract.documents import read_document
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
