@@ -250,6 +250,12 @@ def test_values_of_the_case_go_before_the_reference(tmp_path: Path, engine: Engi
         ("def reference(inputs, attrs, outputs):\n    1 / 0\n", "reference.py fails: ZeroDivisionError: division by"),
         ("import nothing_of_this_name\n", "reference.py cannot be imported: ModuleNotFoundError"),
         ("x = 1\n", "reference.py has no function reference(inputs, attrs, outputs)"),
+        ("import sys\nsys.exit(0)\n", "reference.py cannot be imported: SystemExit: 0"),
+        ("def reference(inputs, attrs, outputs):\n    raise SystemExit(0)\n", "reference.py fails: SystemExit: 0"),
+        (
+            "def reference(inputs, attrs, outputs):\n    return {'y': object()}\n",
+            "reference.py gives no numbers for 'y'",
+        ),
     ],
 )
 def test_a_broken_reference_is_an_error(tmp_path: Path, engine: Engine, reference: str | None, reason: str) -> None:

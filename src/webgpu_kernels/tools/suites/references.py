@@ -115,7 +115,7 @@ class Reference:
             # A reference shows what an overflow or NaN does to it by its results; warnings would only repeat that.
             with np.errstate(all="ignore"):
                 computed = function({name: array.copy() for name, array in inputs.items()}, given, outputs)
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             raise SuiteError(
                 f"{REFERENCE_FILE} fails: {type(error).__name__}: {error}", where=self._package.where
             ) from error
@@ -133,7 +133,11 @@ class Reference:
                 where=self._package.where,
                 got=", ".join(map(repr, computed)) or "nothing",
             )
-        return np.asarray(computed[name])
+        array = np.asarray(computed[name])
+        if array.dtype.kind in "OSUMm":
+            where = self._package.where
+            raise SuiteError(f"{REFERENCE_FILE} gives no numbers for {name!r}", where=where, got=str(array.dtype))
+        return array
 
     def _loaded(self) -> Callable[..., Any]:
         if self._function is not None:
@@ -178,7 +182,7 @@ def function_of(path: Path, name: str, *, where: str) -> Callable[..., Any] | No
     leave_no_cache, sys.dont_write_bytecode = sys.dont_write_bytecode, True
     try:
         spec.loader.exec_module(module)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise SuiteError(f"{path.name} cannot be imported: {type(error).__name__}: {error}", where=where) from error
     finally:
         sys.dont_write_bytecode = leave_no_cache
