@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import sys
 from contextlib import contextmanager
@@ -162,10 +163,16 @@ class Screen:
     def _console(self, *, stderr: bool = False) -> Console:
         from rich.console import Console  # noqa: PLC0415 - loaded at the first line
 
+        class PlainConsole(Console):
+            """One that leaves it to the command line what a reader who has gone means: rich would exit with 1."""
+
+            def on_broken_pipe(self) -> None:
+                raise BrokenPipeError(errno.EPIPE, "nobody reads the output")
+
         stream = sys.stderr if stderr else sys.stdout
         forced = {"always": True, "never": False}.get(self._color)
         options: dict[str, Any] = {} if stream.isatty() else {"width": _width_of_pipe()}
-        return Console(
+        return PlainConsole(
             file=stream,
             force_terminal=forced,
             no_color=True if forced is False else None,
