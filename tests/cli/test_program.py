@@ -192,7 +192,9 @@ def test_who_started_it_sees_that_it_was_ctrl_c(tmp_path: Path) -> None:
     assert (out, err) == ("", "interrupted\n")
 
 
-@pytest.mark.parametrize("words", [["--help"], ["info", "--help"], ["render", *ADD, "--capabilities", "h200"]])
+@pytest.mark.parametrize(
+    "words", [["--help"], ["info", "--help"], ["render", *ADD, "--capabilities", "h200"], ["lint", "--codes"]]
+)
 def test_a_reader_that_goes_away_is_no_error(words: list[str]) -> None:
     """``wk … | head`` says nothing more."""
     reader, writer = os.pipe()
