@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import random
 from typing import TYPE_CHECKING, Any, Final
@@ -119,7 +120,7 @@ def results(
         "command": f"webgpu-kernels test --all --adapter {device} -o {device}.json",
         "machine": {"system": "Linux 6.12 x86_64", "processor": "AMD EPYC 9554", "cores": 64, "python": "3.11.2"},
         "versions": {"webgpu-kernels": "0.1.0", "wgpu": "0.32.0", "numpy": "2.4.1"},
-        "device": DEVICES[device],
+        "device": copy.deepcopy(DEVICES[device]),
         "packages": [_package(op_id, VARIANTS[op_id]) for op_id in packages],
         "tests": [test for op_id in packages for test in _tests(op_id, device, cases, chance)],
         "benches": [
