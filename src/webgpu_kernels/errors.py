@@ -77,8 +77,8 @@ class KernelError(Exception):
         super().__init__(message)
         self.message = message
         self.where = where
-        self.expected = expected
-        self.got = got
+        self.expected = expected and shortened(expected, 2000)
+        self.got = got and shortened(got, 2000)
         self.hint = hint
 
     def __str__(self) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import struct
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from webgpu_kernels.contract.cursor import show
 from webgpu_kernels.contract.fields import Fields
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
     from webgpu_kernels.contract.cursor import Node
     from webgpu_kernels.contract.kinds import Table
+
+_MOST_LISTED: Final = 20
 
 
 def float32(value: float) -> float:
@@ -157,7 +159,7 @@ def _check_default(default: object, required: bool, values: tuple[object, ...] |
     if required:
         fields.node.at("required", None).fail("stands beside a default: drop one of them")
     if values and not any(same_value(default, allowed) for allowed in values):
-        listed = ", ".join(show(allowed) for allowed in values)
+        listed = ", ".join([*map(show, values[:_MOST_LISTED]), *(["…"] if len(values) > _MOST_LISTED else [])])
         fields.node.at("values", None).fail(f"must hold the default {show(default)}; it holds {listed}")
 
 

@@ -6,11 +6,15 @@ import json
 import re
 from typing import Final
 
+from webgpu_kernels.contract.words import MAX_NAME
 from webgpu_kernels.errors import Defect, ManifestError
+from webgpu_kernels.legible import shortened
 
 MAX_DEFECTS: Final = 250
 MAX_FORMULAS: Final = 250_000
 """Characters of all formulas of a document that differ: compiling takes time for each."""
+MAX_REPEATED: Final = 1_000_000
+"""Characters of all its formulas, the same ones counted each time: whoever looks at them takes time for each."""
 _FORMULA: Final = 40
 _PLAIN_KEY: Final = re.compile(r"[A-Za-z_$][\w$-]*", re.ASCII)
 
@@ -29,6 +33,8 @@ def join(path: str, key: str | int) -> str:
     """
     if isinstance(key, int):
         return f"{path}[{key}]"
+    if len(key) > MAX_NAME:
+        key = shortened(key, MAX_NAME)
     if not _PLAIN_KEY.fullmatch(key):
         return f"{path}[{show(key)}]"
     return f"{path}.{key}" if path else key
@@ -71,9 +77,10 @@ class Report:
         self._found: dict[tuple[str, str], Node] = {}
         self._formulas: set[str] = set()
         self._formulas_left = MAX_FORMULAS
+        self._repeated_left = MAX_REPEATED
 
     def affords(self, value: object) -> bool:
-        """Count the formulas of a value that were not met before.
+        """Count the formulas of a value, those that were not met before twice.
 
         Args:
             value: a formula, or a list or object of formulas.
@@ -82,9 +89,10 @@ class Report:
             Whether the document still may have them.
         """
         pending = [value]
-        while pending and self._formulas_left >= 0:
+        while pending:
             part = pending.pop()
             if isinstance(part, str):
+                self._repeated_left -= len(part)
                 if part not in self._formulas:
                     self._formulas.add(part)
                     self._formulas_left -= len(part) + _FORMULA
@@ -92,7 +100,7 @@ class Report:
                 pending += part
             elif isinstance(part, dict):
                 pending += part.values()
-        return self._formulas_left >= 0
+        return self._formulas_left >= 0 and self._repeated_left >= 0
 
     def add(self, node: Node, message: str) -> None:
         """Keep a defect, once for each path and message.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from webgpu_kernels.contract.cursor import MAX_FORMULAS, ReadingStopped, show
+from webgpu_kernels.contract.cursor import MAX_FORMULAS, MAX_REPEATED, ReadingStopped, show
 from webgpu_kernels.contract.extensions import SPLIT_WINDOW, undeclared
 from webgpu_kernels.contract.kinds import Formula
 from webgpu_kernels.contract.words import CONSTANTS, NAMESPACES, alternatives, closest
@@ -136,7 +136,9 @@ def formula(node: Node, names: Names) -> Expression:
     Source: FORMAT section 3.
     """
     if not node.report.affords(node.value):
-        node.fail(f"is one formula too many: all that differ have {MAX_FORMULAS:,} characters at most")
+        node.fail(
+            f"is one formula too many: all have {MAX_REPEATED:,} characters at most, those that differ {MAX_FORMULAS:,}"
+        )
         raise ReadingStopped
     try:
         expression = compile_value(node.value)

@@ -15,8 +15,9 @@ _CLOSE: Final = 0.7
 _LOOKED_AT: Final = 3
 
 NAME: Final = re.compile(r"(?!__)[A-Za-z_][A-Za-z0-9_]*")
-VARIANT_ID: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_]*")
-PASS_ID: Final = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
+MAX_NAME: Final = 255
+VARIANT_ID: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_]{0,254}")
+PASS_ID: Final = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,254}")
 DOMAIN: Final = re.compile(r"[a-z][a-z0-9]*(\.[A-Za-z][A-Za-z0-9_]*)*")
 WGSL_TYPE: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(\s*<[A-Za-z0-9_<>,\s]*>)?")
 VALUE: Final = re.compile(rf"\$({NAME.pattern})")
@@ -56,6 +57,7 @@ _WGSL_RESERVED: Final = """
     writeonly yield
 """
 WGSL_WORDS: Final = frozenset((_WGSL_KEYWORDS + _WGSL_RESERVED).split())
+_TOO_LONG: Final = f"is longer than a name may be: {MAX_NAME} characters are the most"
 
 
 def name_fault(name: str) -> str | None:
@@ -69,6 +71,8 @@ def name_fault(name: str) -> str | None:
 
     Source: FORMAT section 3 (lexing).
     """
+    if len(name) > MAX_NAME:
+        return _TOO_LONG
     if NAME.fullmatch(name):
         return None
     return "is not a name: use letters, digits and underscores, no digit first and no two underscores first"
@@ -85,6 +89,8 @@ def wgsl_fault(name: str) -> str | None:
 
     Source: WGSL, identifiers, keywords and reserved words.
     """
+    if len(name) > MAX_NAME:
+        return _TOO_LONG
     if name in WGSL_WORDS:
         return "is a word of WGSL: choose another name"
     if name.isidentifier() and name != "_" and not name.startswith("__"):

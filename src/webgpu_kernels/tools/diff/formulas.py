@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import json
 from typing import TYPE_CHECKING
@@ -16,6 +17,12 @@ if TYPE_CHECKING:
 
     from webgpu_kernels.contract import Derived, Manifest
     from webgpu_kernels.language import Expression
+    from webgpu_kernels.language.lexer import Token
+
+
+@functools.lru_cache(maxsize=512)
+def _tokens(source: str) -> tuple[Token, ...]:
+    return tuple(expression_tokens(Source(source)))
 
 
 class Formulas:
@@ -68,11 +75,13 @@ class Formulas:
     def _text(self, source: str) -> Iterable[str]:
         before = ""
         try:
-            tokens = [token for token in expression_tokens(Source(source)) if token.kind != "end"]
+            tokens = _tokens(source)
         except LanguageError:
             return [source]
         words = []
         for token in tokens:
+            if token.kind == "end":
+                break
             word = json.dumps(token.text) if token.kind == "string" else token.text
             if token.kind == "name" and before != ".":
                 word = self._whole if word == "derive" else self._marks.get(word, word)
