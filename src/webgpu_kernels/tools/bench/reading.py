@@ -13,7 +13,7 @@ from webgpu_kernels.tools.bench.model import BenchCase, BenchSuite, Traffic
 from webgpu_kernels.tools.bench.tables import BENCH, CASE, OUTPUT
 from webgpu_kernels.tools.calls import SPEC_KEYS, CallDescription, read_options, read_spec
 from webgpu_kernels.tools.suites.data_reading import Fixtures
-from webgpu_kernels.tools.suites.reading import read_tensors, read_tolerance
+from webgpu_kernels.tools.suites.reading import read_name, read_tensors, read_tolerance
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -86,7 +86,7 @@ def _read_case(node: Node, usual: Traffic) -> BenchCase:
     specs, held = read_tensors(fields.get("inputs"), Fixtures({}), data_needed=False)
     outputs, tolerances = _read_outputs(fields.get("outputs"))
     return BenchCase(
-        name=_read_name(fields),
+        name=read_name(fields),
         call=CallDescription(
             inputs=specs,
             attrs=read_options(fields.get("attrs"), "attributes"),
@@ -99,14 +99,6 @@ def _read_case(node: Node, usual: Traffic) -> BenchCase:
         traffic=_read_traffic(fields, usual),
         description=fields.text("description") or "",
     )
-
-
-def _read_name(fields: Fields) -> str:
-    node = fields.get("name")
-    name = node.string() if node else None
-    if node is not None and name is not None and (not name or not name.isprintable()):
-        node.fail("must have letters, and none that cannot be seen")
-    return name or ""
 
 
 def _read_outputs(node: Node | None) -> tuple[Mapping[str, TensorSpec | None], Mapping[str, Tolerance]]:

@@ -6,7 +6,7 @@ from typing import Final
 
 from webgpu_kernels.contract.kinds import Anything, Either, Entries, Formula, Key, Members, Table, Text
 from webgpu_kernels.tools.calls import DTYPE_KEY, LAYOUT_KEY, SHAPE_KEY
-from webgpu_kernels.tools.suites.tables import ANY_DATA, ANY_TOLERANCE
+from webgpu_kernels.tools.suites.tables import ANY_DATA, ANY_TOLERANCE, CASE_NAME
 
 _TEXT: Final = Text()
 _OPTIONS: Final = Members(Anything())
@@ -31,7 +31,7 @@ OUTPUT: Final = Table(
 """A wanted output."""
 CASE: Final = Table(
     "a case",
-    Key("name", Text(r"[^\x00-\x1f\x7f]+"), "Unique in the file.", "name the case"),
+    Key("name", CASE_NAME, "Unique in the file.", "name the case"),
     Key("description", _TEXT, "Which model, and where in it."),
     Key("inputs", Members(_INPUT), "Input to shape and dtype.", "give {name: {dtype, shape}}"),
     Key("attrs", _OPTIONS, "Attributes by name."),

@@ -26,6 +26,7 @@ from webgpu_kernels.tools.suites.tables import (
     ERROR,
     ERROR_KINDS,
     INPUT,
+    MAX_NAME,
     OUTPUT,
     PROVENANCE,
     SKIP,
@@ -155,7 +156,7 @@ def _read_case(node: Node, fixtures: Fixtures) -> Case:
     specs, held = read_tensors(fields.get("inputs"), fixtures, data_needed=error is None)
     outputs = _read_outputs(fields, fixtures, error)
     return Case(
-        name=_read_name(fields),
+        name=read_name(fields),
         call=CallDescription(
             inputs=specs,
             attrs=read_options(fields.get("attrs"), "attributes"),
@@ -174,11 +175,17 @@ def _read_case(node: Node, fixtures: Fixtures) -> Case:
     )
 
 
-def _read_name(fields: Fields) -> str:
+def read_name(fields: Fields) -> str:
+    """Read ``name`` of a case, of test.json or bench.json.
+
+    Source: docs/suites.md.
+    """
     node = fields.get("name")
     name = node.string() if node else None
     if node is not None and name is not None and (not name or not name.isprintable()):
         node.fail("must have letters, and none that cannot be seen")
+    elif node is not None and name is not None and len(name) > MAX_NAME:
+        node.fail(f"has {len(name):,} characters: {MAX_NAME} are the most")
     return name or ""
 
 

@@ -35,6 +35,8 @@ DIGITS: Final = r"-?[0-9]{1,20}"
 SPECIAL_NUMBERS: Final = ("NaN", "Infinity", "-Infinity", "-0")
 
 _TEXT: Final = Text()
+MAX_NAME: Final = 200
+CASE_NAME: Final = Text(rf"[^\x00-\x1f\x7f]{{1,{MAX_NAME}}}")
 _ELEMENT: Final = Either((Number(), Flag(), Text("|".join((DIGITS, *SPECIAL_NUMBERS)))))
 _OPTIONS: Final = Members(Anything())
 
@@ -139,7 +141,7 @@ PROVENANCE: Final = Table(
 )
 CASE: Final = Table(
     "a case",
-    Key("name", Text(r"[^\x00-\x1f\x7f]+"), "Unique in the file.", "name the case"),
+    Key("name", CASE_NAME, "Unique in the file.", "name the case"),
     Key("description", _TEXT, "What the case is for."),
     Key("inputs", Members(INPUT), "Input to shape, dtype and data.", "give {name: {dtype, shape, data}}"),
     Key("attrs", _OPTIONS, "Attributes by name."),
