@@ -30,7 +30,7 @@ def checked(node: Node, *, most_values: int = MAX_VALUES) -> object:
     Source: FORMAT section 2 (general).
     """
     if _count(node.value, most_values) > most_values:
-        node.fail(f"holds more than {most_values:,} values: that is no manifest")
+        node.fail(f"holds more than {most_values:,} values, the most that are read")
         raise ReadingStopped
     return _checked(node, 0)
 

@@ -65,7 +65,8 @@ class Fields:
         self.good = isinstance(node.value, dict)
         self._members: dict[str, object] = node.value if isinstance(node.value, dict) else {}
         if not self.good:
-            node.fail_kind(f"an object with the keys {', '.join(self._known())}")
+            known = ", ".join(self._known())
+            node.fail_kind(f"an object with the keys {known}" if known else "an object")
             return
         self._check_keys()
         if table.never:

@@ -1,0 +1,266 @@
+"""Packages whose files are not what they seem: links, pipes, devices, folders, files without end.
+
+Each function gets the folder of a good package and spoils it; ``outside`` lies beside the package.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import os
+from typing import TYPE_CHECKING, Any
+
+from hostile_manifests import manifest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+TEMPLATE = "{{ env.wgsl.resourceDeclarations }}\n@compute @workgroup_size(1)\nfn main() { y[0] = x[0]; }\n"
+HUGE = 100 * 2**20
+
+
+def write_package(root: Path, **files: bytes) -> Path:
+    """Write a good package, with some files in the place of its own."""
+    root.mkdir(parents=True)
+    (root / "manifest.json").write_text(json.dumps(manifest()))
+    (root / "main.wgsl.jinja").write_text(TEMPLATE)
+    for name, content in files.items():
+        (root / name.replace("__", ".")).write_bytes(content)
+    return root
+
+
+def seal(root: Path, **changes: Any) -> None:
+    """Write metadata.json with the digests of what is there."""
+    files = {
+        path.relative_to(root).as_posix(): base64.b64encode(hashlib.sha256(path.read_bytes()).digest()).decode()
+        for path in sorted(root.rglob("*"))
+        if path.is_file()
+    }
+    name = str(changes.get("name", "test.Scale"))
+    table = "".join(f"{name}\0{digest}\0" for name, digest in sorted(files.items()))
+    document = {
+        "name": name,
+        "id": f"_{name.lower().replace('.', '_')}_webgpu_{hashlib.sha256(table.encode()).hexdigest()[:7]}",
+        "version": 1,
+        "backend": {"type": "webgpu"},
+        "digest": {"algorithm": "sha256", "files": files},
+        "webgpu": {"manifestSpec": "2.1", "variants": {"only": ["main.wgsl.jinja"]}},
+    }
+    (root / "metadata.json").write_text(json.dumps(document | changes))
+
+
+def _replace(path: Path, make: Callable[[Path], None]) -> None:
+    path.unlink()
+    make(path)
+
+
+def _sparse(path: Path) -> None:
+    with path.open("wb") as file:
+        file.truncate(HUGE)
+
+
+def _outside(root: Path) -> Path:
+    outside = root.parent / "outside"
+    outside.mkdir()
+    (outside / "secret.wgsl").write_text("secret")
+    (outside / "manifest.json").write_text(json.dumps(manifest()))
+    return outside
+
+
+def template_link_out(root: Path) -> None:
+    """A template is a link to a file beside the package."""
+    _replace(root / "main.wgsl.jinja", lambda path: path.symlink_to(_outside(root) / "secret.wgsl"))
+
+
+def template_link_to_passwd(root: Path) -> None:
+    """A template is a link to the system's."""
+    _replace(root / "main.wgsl.jinja", lambda path: path.symlink_to("/etc/passwd"))
+
+
+def template_link_to_itself(root: Path) -> None:
+    """A template is a link to itself."""
+    _replace(root / "main.wgsl.jinja", lambda path: path.symlink_to(path.name))
+
+
+def template_link_to_zeros(root: Path) -> None:
+    """A template is a link to a device that never ends."""
+    _replace(root / "main.wgsl.jinja", lambda path: path.symlink_to("/dev/zero"))
+
+
+def template_pipe(root: Path) -> None:
+    """A template is a pipe that nobody writes to."""
+    _replace(root / "main.wgsl.jinja", os.mkfifo)
+
+
+def template_folder(root: Path) -> None:
+    """A template is a folder."""
+    _replace(root / "main.wgsl.jinja", lambda path: path.mkdir())
+
+
+def template_of_100_mb(root: Path) -> None:
+    """A template is larger than memory should be asked for."""
+    _replace(root / "main.wgsl.jinja", _sparse)
+
+
+def folder_link_out(root: Path) -> None:
+    """A template lies in a folder that is a link out of the package."""
+    (root / "parts").symlink_to(_outside(root))
+    (root / "main.wgsl.jinja").write_text('{% include "parts/secret.wgsl" %}\n')
+
+
+def build_link_out(root: Path) -> None:
+    """build/webgpu itself is a link out of the package."""
+    for name in ("manifest.json", "main.wgsl.jinja"):
+        (root / name).unlink()
+    (root / "build").mkdir()
+    (root / "build" / "webgpu").symlink_to(_outside(root))
+
+
+def blobs_link_out(root: Path) -> None:
+    """The package mimics the Hub's cache, and its folder of blobs is a link."""
+    outside = _outside(root)
+    for name in ("manifest.json", "main.wgsl.jinja"):
+        (root / name).unlink()
+    (root / "blobs").symlink_to(outside)
+    snapshot = root / "snapshots" / ("0" * 40)
+    snapshot.mkdir(parents=True)
+    (snapshot / "manifest.json").symlink_to(outside / "manifest.json")
+    (root / "build").mkdir()
+    (root / "build" / "webgpu").symlink_to(snapshot)
+
+
+def manifest_link_out(root: Path) -> None:
+    """The manifest is a link to a file beside the package."""
+    _replace(root / "manifest.json", lambda path: path.symlink_to(_outside(root) / "manifest.json"))
+
+
+def manifest_folder(root: Path) -> None:
+    """The manifest is a folder."""
+    _replace(root / "manifest.json", lambda path: path.mkdir())
+
+
+def manifest_pipe(root: Path) -> None:
+    """The manifest is a pipe."""
+    _replace(root / "manifest.json", os.mkfifo)
+
+
+def manifest_of_100_mb(root: Path) -> None:
+    """The manifest is 100 MB of nothing."""
+    _replace(root / "manifest.json", _sparse)
+
+
+def metadata_of_100_mb(root: Path) -> None:
+    """So is metadata.json."""
+    _sparse(root / "metadata.json")
+
+
+def metadata_pipe(root: Path) -> None:
+    """metadata.json is a pipe."""
+    os.mkfifo(root / "metadata.json")
+
+
+def template_missing(root: Path) -> None:
+    """A template is missing among many others in a folder that is a link to itself."""
+    (root / "main.wgsl.jinja").unlink()
+    (root / "circle").symlink_to(root)
+    for number in range(500):
+        (root / f"other{number}.wgsl").write_text("")
+
+
+def lying_digest(root: Path) -> None:
+    """A template is not what its digest says."""
+    seal(root)
+    (root / "main.wgsl.jinja").write_text(f"{TEMPLATE}// and more\n")
+
+
+def listed_missing(root: Path) -> None:
+    """A file that metadata.json lists is not there."""
+    (root / "gone.wgsl").write_text("")
+    seal(root)
+    (root / "gone.wgsl").unlink()
+
+
+def unlisted_present(root: Path) -> None:
+    """A file is there that metadata.json does not list, and its name clears the screen."""
+    seal(root)
+    (root / "\x1b[2J\u202eevil.wgsl").write_text("")
+
+
+def other_operator(root: Path) -> None:
+    """metadata.json is of another operator."""
+    seal(root, name="test.Other")
+
+
+def other_id(root: Path) -> None:
+    """The id is not the one that the digests give."""
+    seal(root, id="_test_scale_webgpu_0000000")
+
+
+def other_spec(root: Path) -> None:
+    """The manifest is said to be of a spec that nobody reads."""
+    seal(root, webgpu={"manifestSpec": "\x1b[2J9.9"})
+
+
+def other_variants(root: Path) -> None:
+    """metadata.json lists other templates than the manifest uses."""
+    seal(root, webgpu={"manifestSpec": "2.1", "variants": {"only": ["other.wgsl"]}})
+
+
+def include_in_a_circle(root: Path) -> None:
+    """Two templates include each other."""
+    (root / "main.wgsl.jinja").write_text('{% include "a.wgsl" %}\n')
+    (root / "a.wgsl").write_text('{% include "b.wgsl" %}\n')
+    (root / "b.wgsl").write_text('{% include "./a.wgsl" %}\n')
+
+
+def includes_that_double(root: Path) -> None:
+    """Each template includes the next twice."""
+    (root / "main.wgsl.jinja").write_text('{% include "t0.wgsl" %}\n')
+    for number in range(40):
+        (root / f"t{number}.wgsl").write_text(f'{{% include "t{number + 1}.wgsl" %}}\n' * 2)
+    (root / "t40.wgsl").write_text("xxxxxxxx\n")
+
+
+def includes_4000_deep(root: Path) -> None:
+    """Each template includes the next."""
+    (root / "main.wgsl.jinja").write_text('{% include "t0.wgsl" %}\n')
+    for number in range(4000):
+        (root / f"t{number}.wgsl").write_text(f'{{% include "t{number + 1}.wgsl" %}}\n')
+    (root / "t4000.wgsl").write_text("")
+
+
+OPENED = (
+    template_link_out,
+    template_link_to_passwd,
+    template_link_to_itself,
+    template_link_to_zeros,
+    template_pipe,
+    template_folder,
+    template_of_100_mb,
+    folder_link_out,
+    build_link_out,
+    blobs_link_out,
+    manifest_link_out,
+    manifest_folder,
+    manifest_pipe,
+    manifest_of_100_mb,
+    metadata_of_100_mb,
+    metadata_pipe,
+    template_missing,
+    include_in_a_circle,
+    includes_that_double,
+    includes_4000_deep,
+)
+"""Refused whenever the package is used."""
+VERIFIED = (
+    lying_digest,
+    listed_missing,
+    unlisted_present,
+    other_operator,
+    other_id,
+    other_spec,
+    other_variants,
+)
+"""Refused when the package is verified, as one from the Hub always is."""

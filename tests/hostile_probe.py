@@ -1,0 +1,136 @@
+"""Does what a job says in a process of its own, and says how it ended, how long it took and how much memory.
+
+It reads one JSON job a line, ``{"action", "path"}``, and answers with one line: ``{"error", "message", "seconds",
+"megabytes"}``. Everything is imported, and done once with good files, before the first job; each job is a fork, so what
+is measured is the job's alone.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import select
+import signal
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import webgpu_kernels as wk
+from webgpu_kernels.contract.lock import read_lock
+from webgpu_kernels.device.shader_bounds import check_nesting
+from webgpu_kernels.device.shader_check import check_memory, check_workgroup
+from webgpu_kernels.device.wgsl_text import for_naga
+from webgpu_kernels.errors import KernelError
+from webgpu_kernels.planning.capabilities import DEFAULT_LIMITS
+from webgpu_kernels.planning.program import ProgramPass
+from webgpu_kernels.planning.wgsl import check_opaque_int64, missing_directives
+from webgpu_kernels.tools.bench.reading import benches_of
+from webgpu_kernels.tools.capabilities import load_capabilities
+from webgpu_kernels.tools.results import read_results
+from webgpu_kernels.tools.suites.reading import suite_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+DEADLINE_SECONDS = 20.0
+MOST_BYTES = 4 * 2**30
+INPUTS = {"x": wk.TensorSpec((8,), "float32")}
+
+
+def render(path: Path) -> None:
+    """Load a package and render its only pass for a small call."""
+    wk.load_kernel(path).render(INPUTS, capabilities=wk.Capabilities())
+
+
+def verify(path: Path) -> None:
+    """Load a package whose files must be those that metadata.json lists."""
+    wk.load_kernel(path, verify=True)
+
+
+def shader(path: Path) -> None:
+    """Do with a shader's text what is done before a compiler sees it."""
+    text = path.read_text("utf-8")
+    missing_directives(text)
+    check_opaque_int64(text, ("x",), "here")
+    a_pass = ProgramPass(id="main", label="main", wgsl=text, lines=(), slots=(), grid=(1, 1, 1))
+    check_nesting(a_pass, where="here")
+    check_memory(a_pass, where="here")
+    check_workgroup(text, DEFAULT_LIMITS, where="here")
+    for_naga(text)
+
+
+def suite(path: Path) -> None:
+    """Read test.json."""
+    suite_of(wk.load_kernel(path).package)
+
+
+def benches(path: Path) -> None:
+    """Read bench.json."""
+    benches_of(wk.load_kernel(path).package)
+
+
+ACTIONS: dict[str, Callable[[Path], Any]] = {
+    "manifest": render,
+    "template": render,
+    "package": render,
+    "verify": verify,
+    "metadata": verify,
+    "wgsl": shader,
+    "test": suite,
+    "bench": benches,
+    "device": load_capabilities,
+    "lock": read_lock,
+    "results": read_results,
+}
+
+
+def measured(action: str, path: str) -> dict[str, Any]:
+    """Do a job, and say how it ended."""
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    begun = time.process_time()
+    error, message = None, ""
+    try:
+        ACTIONS[action](Path(path))
+    except KernelError as caught:
+        error, message = type(caught).__name__, str(caught)
+    except BaseException as caught:  # noqa: BLE001 - whatever gets through is what the probe is for
+        error, message = f"not ours: {type(caught).__name__}", str(caught)[:500]
+    seconds = time.process_time() - begun
+    grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
+    return {"error": error, "message": message, "seconds": seconds, "megabytes": grown / 1024}
+
+
+def answered(action: str, path: str) -> str:
+    """Do a job in a fork; one that does not end in time is ended."""
+    reading, writing = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.close(reading)
+        resource.setrlimit(resource.RLIMIT_AS, (MOST_BYTES, MOST_BYTES))
+        with os.fdopen(writing, "w") as file:
+            file.write(json.dumps(measured(action, path)))
+        os._exit(0)
+    os.close(writing)
+    with os.fdopen(reading) as file:
+        in_time = select.select([file], [], [], DEADLINE_SECONDS)[0]
+        if not in_time:
+            os.kill(child, signal.SIGKILL)
+        text = file.read()
+    status = os.waitpid(child, 0)[1]
+    end = "does not end" if not in_time else f"ends with status {status}"
+    return text or json.dumps({"error": end, "message": "", "seconds": DEADLINE_SECONDS, "megabytes": 0})
+
+
+def main() -> None:
+    """Answer jobs until there are no more."""
+    for line in sys.stdin:
+        job = json.loads(line)
+        answer = json.dumps(measured(**job)) if job.pop("warm") else answered(**job)
+        sys.stdout.write(f"{answer}\n")
+        sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    main()
