@@ -65,6 +65,10 @@ class Anything(NamedTuple):
     objects: bool = True
 
 
+class Nothing(NamedTuple):
+    """null: nobody knows."""
+
+
 class Never(NamedTuple):
     """Nothing: the key is known, but not here, and ``why`` says so."""
 
@@ -250,6 +254,7 @@ Kind: TypeAlias = (
     | Formula
     | Anything
     | Never
+    | Nothing
     | Entries
     | Members
     | Either

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias, get_args
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -16,6 +16,9 @@ VERSION: Final = 1
 Kind: TypeAlias = Literal["test", "bench", "both"]
 Outcome: TypeAlias = Literal["passed", "failed", "skipped", "error"]
 Clock: TypeAlias = Literal["gpu", "wall"]
+KINDS: Final[tuple[Kind, ...]] = get_args(Kind)
+OUTCOMES: Final[tuple[Outcome, ...]] = get_args(Outcome)
+CLOCKS: Final[tuple[Clock, ...]] = get_args(Clock)
 Number: TypeAlias = "int | float"
 """An element of an array, or what is computed of elements; NaN and infinities are allowed."""
 

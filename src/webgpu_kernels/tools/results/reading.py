@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import re
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from webgpu_kernels.contract.cursor import Node, Report
 from webgpu_kernels.contract.fields import Fields
 from webgpu_kernels.tools.engines import DeviceCensus
 from webgpu_kernels.tools.results.model import (
+    CLOCKS,
     FORMAT,
+    KINDS,
+    OUTCOMES,
     VERSION,
     BenchResult,
     CopyTime,
@@ -25,15 +28,32 @@ from webgpu_kernels.tools.results.model import (
     VariantTime,
     Worst,
 )
+from webgpu_kernels.tools.results.tables import (
+    BENCH,
+    COPY,
+    DEVICE,
+    MACHINE,
+    PACKAGE,
+    PEER_TIME,
+    RESULTS,
+    SKIPPED,
+    SPECIAL,
+    TEST,
+    VARIANT,
+    VARIANT_TIME,
+    WHOLE,
+    WORST,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from webgpu_kernels.tools.results.model import Clock, Kind, Number, Outcome
+    from webgpu_kernels.contract.kinds import Table
+    from webgpu_kernels.tools.results.model import Number
 
 _T = TypeVar("_T")
-_SPECIAL: Final = ("NaN", "Infinity", "-Infinity")
-_WHOLE: Final = re.compile(r"-?[0-9]{1,40}", re.ASCII)
+_C = TypeVar("_C", bound=str)
+_WHOLE: Final = re.compile(WHOLE, re.ASCII)
 
 
 def read_run(root: Node) -> RunResults:
@@ -47,23 +67,22 @@ def read_run(root: Node) -> RunResults:
 
     Source: docs/suites.md, "Results".
     """
-    members = Members(root, "a file of results")
-    members.fields.need("format", f'give "{FORMAT}"')
+    members = Members(root, RESULTS)
     members.choice("format", (FORMAT,))
     version = members.integer("version")
     if version > VERSION:
         root.at("version", version).fail(f"is {version}: this version of the library reads up to {VERSION}; update it")
     return RunResults(
-        kind=cast("Kind", members.choice("kind", ("test", "bench", "both"))),
+        kind=members.choice("kind", KINDS),
         created=members.text("created"),
         command=members.text("command"),
-        machine=members.one("machine", _machine, "the machine"),
+        machine=members.one("machine", _machine, MACHINE),
         versions=members.named("versions", lambda node: node.string() or "", "versions"),
-        device=members.one("device", _device, "the device"),
-        packages=members.several("packages", _package, "packages"),
-        tests=members.several("tests", _test, "tests"),
-        benches=members.several("benches", _bench, "benches"),
-        skipped=members.several("skipped", _skipped, "skipped cases"),
+        device=members.one("device", _device, DEVICE),
+        packages=members.several("packages", _package, PACKAGE, "packages"),
+        tests=members.several("tests", _test, TEST, "tests"),
+        benches=members.several("benches", _bench, BENCH, "benches"),
+        skipped=members.several("skipped", _skipped, SKIPPED, "skipped cases"),
     )
 
 
@@ -72,44 +91,40 @@ class Members:
 
     Args:
         node: the object.
-        what: what it is, for messages.
+        table: what is known of it.
     """
 
-    def __init__(self, node: Node, what: str) -> None:
-        known = tuple(node.value) if isinstance(node.value, dict) else ()
-        self.fields = Fields(node, known, what)
+    def __init__(self, node: Node, table: Table) -> None:
+        self.fields = Fields(node, table)
 
     def text(self, key: str) -> str:
         """Return a string that has to be there."""
-        node = self.fields.need(key, "give a string")
-        return (node.string() if node else None) or ""
+        return self.fields.text(key) or ""
 
     def text_or_none(self, key: str) -> str | None:
         """Return a string, or None for null or nothing."""
         node = self._given(key)
         return node.string() if node else None
 
-    def choice(self, key: str, choices: tuple[str, ...]) -> str:
+    def choice(self, key: str, choices: tuple[_C, ...]) -> _C:
         """Return one of a few words, which has to be there."""
-        self.fields.need(key, f"give {' or '.join(choices)}")
         return self.fields.choice(key, choices) or choices[0]
 
     def flag(self, key: str) -> bool:
         """Return true or false, false where it is absent."""
-        return self.fields.flag(key, default=False)
+        return self.fields.flag(key)
 
     def integer(self, key: str) -> int:
-        """Return an integer that has to be there."""
-        self.fields.need(key, "give an integer")
-        return self.fields.integer(key, least=0, default=0)
+        """Return an integer that is not negative and has to be there."""
+        return self.fields.integer(key)
 
     def integer_or_none(self, key: str) -> int | None:
-        """Return an integer, or None for null or nothing."""
+        """Return such an integer, or None for null or nothing."""
         return self.integer(key) if self._given(key) else None
 
     def number(self, key: str) -> Number:
         """Return a number that has to be there."""
-        node = self.fields.need(key, "give a number")
+        node = self.fields.get(key)
         return number(node) if node else 0
 
     def number_or_none(self, key: str) -> Number | None:
@@ -117,20 +132,19 @@ class Members:
         node = self._given(key)
         return number(node) if node else None
 
-    def one(self, key: str, read: Callable[[Members], _T], what: str) -> _T:
+    def one(self, key: str, read: Callable[[Members], _T], table: Table) -> _T:
         """Return an object that has to be there; where it is not, that is one defect, not one for each member."""
-        node = self.fields.need(key, f"say what {what} is") if self.fields.good else None
-        return read(Members(node or Node({}, Report()), what))
+        return read(Members(self.fields.get(key) or Node({}, Report()), table))
 
-    def one_or_none(self, key: str, read: Callable[[Members], _T], what: str) -> _T | None:
+    def one_or_none(self, key: str, read: Callable[[Members], _T], table: Table) -> _T | None:
         """Return an object, or None for null or nothing."""
         node = self._given(key)
-        return read(Members(node, what)) if node else None
+        return read(Members(node, table)) if node else None
 
-    def several(self, key: str, read: Callable[[Members], _T], what: str) -> tuple[_T, ...]:
+    def several(self, key: str, read: Callable[[Members], _T], table: Table, what: str) -> tuple[_T, ...]:
         """Return a list of objects, empty where it is absent."""
         node = self.fields.get(key)
-        return tuple(read(Members(entry, f"one of the {what}")) for entry in (node.entries(what) if node else ()))
+        return tuple(read(Members(entry, table)) for entry in (node.entries(what) if node else ()))
 
     def named(self, key: str, read: Callable[[Node], _T], what: str) -> Mapping[str, _T]:
         """Return an object of names to values, empty where it is absent."""
@@ -152,11 +166,20 @@ def number(node: Node) -> Number:
     value: Any = node.value
     if isinstance(value, int | float) and not isinstance(value, bool):
         return value
-    if isinstance(value, str) and value in _SPECIAL:
+    if isinstance(value, str) and value in SPECIAL:
         return float(value)
     if isinstance(value, str) and _WHOLE.fullmatch(value):
         return int(value)
     node.fail_kind('a number, "NaN", "Infinity" or "-Infinity"')
+    return 0
+
+
+def whole(node: Node) -> int:
+    """Return an integer: a JSON number, or one too great for a double as a string."""
+    value = number(node)
+    if isinstance(value, int) or value.is_integer():
+        return int(value)
+    node.fail_kind("an integer")
     return 0
 
 
@@ -183,7 +206,7 @@ def _device(members: Members) -> ResultDevice:
             kind=members.text("kind"),
         ),
         features=members.list_of("features", lambda node: node.string() or "", "features"),
-        limits=members.named("limits", lambda node: int(number(node)), "limits"),
+        limits=members.named("limits", whole, "limits"),
     )
 
 
@@ -195,7 +218,7 @@ def _package(members: Members) -> PackageFacts:
         version=members.integer_or_none("version"),
         revision=members.text_or_none("revision"),
         digest=members.text("digest"),
-        variants=members.several("variants", _variant, "variants"),
+        variants=members.several("variants", _variant, VARIANT, "variants"),
     )
 
 
@@ -212,10 +235,10 @@ def _test(members: Members) -> TestResult:
         request=members.text("request"),
         variant=members.text("variant"),
         chosen=members.flag("chosen"),
-        outcome=cast("Outcome", members.choice("outcome", ("passed", "failed", "skipped", "error"))),
+        outcome=members.choice("outcome", OUTCOMES),
         reason=members.text_or_none("reason"),
         error_of_allowed=members.number_or_none("errorOfAllowed"),
-        worst=members.one_or_none("worst", _worst, "the worst element"),
+        worst=members.one_or_none("worst", _worst, WORST),
         seconds=members.number("seconds"),
     )
 
@@ -223,7 +246,7 @@ def _test(members: Members) -> TestResult:
 def _worst(members: Members) -> Worst:
     return Worst(
         output=members.text("output"),
-        index=members.list_of("index", lambda node: int(number(node)), "indices"),
+        index=members.list_of("index", whole, "indices"),
         got=members.number("got"),
         expected=members.number("expected"),
         difference=members.number("difference"),
@@ -239,11 +262,11 @@ def _bench(members: Members) -> BenchResult:
         bytes_read=members.integer("bytesRead"),
         bytes_written=members.integer("bytesWritten"),
         operations=members.number_or_none("operations"),
-        clock=cast("Clock", members.choice("clock", ("gpu", "wall"))),
-        copy=members.one_or_none("copy", _copy, "the copy"),
+        clock=members.choice("clock", CLOCKS),
+        copy=members.one_or_none("copy", _copy, COPY),
         chosen=members.text_or_none("chosen"),
-        variants=members.named("variants", lambda node: _variant_time(Members(node, "a variant's time")), "variants"),
-        peers=members.named("peers", lambda node: _peer(Members(node, "a peer's time")), "peers"),
+        variants=members.named("variants", lambda node: _variant_time(Members(node, VARIANT_TIME)), "variants"),
+        peers=members.named("peers", lambda node: _peer(Members(node, PEER_TIME)), "peers"),
     )
 
 
@@ -269,7 +292,7 @@ def _peer(members: Members) -> PeerTime:
     return PeerTime(
         version=members.text("version"),
         device=members.text("device"),
-        clock=cast("Clock", members.choice("clock", ("gpu", "wall"))),
+        clock=members.choice("clock", CLOCKS),
         median_us=members.number_or_none("medianUs"),
         spread_us=members.number_or_none("spreadUs"),
         error_of_allowed=members.number_or_none("errorOfAllowed"),

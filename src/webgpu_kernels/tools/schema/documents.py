@@ -37,6 +37,8 @@ SCHEMAS: Final[Mapping[str, Schema]] = MappingProxyType(
         "metadata": Schema("metadata.json", "webgpu_kernels.contract.metadata", "METADATA_TABLE"),
         "test": Schema("test.json", "webgpu_kernels.tools.suites.tables", "SUITE"),
         "bench": Schema("bench.json", "webgpu_kernels.tools.bench.tables", "BENCH"),
+        "lock": Schema("webgpu-kernels.lock", "webgpu_kernels.contract.lock", "LOCK"),
+        "results": Schema("a file of results", "webgpu_kernels.tools.results.tables", "RESULTS"),
         "capabilities": Schema("the description of a device", "webgpu_kernels.tools.capabilities", "DEVICE"),
         "program": Schema("program.json of an export", "webgpu_kernels.tools.export.document", "ProgramDocument"),
     }

@@ -23,6 +23,7 @@ from webgpu_kernels.contract.kinds import (
     Later,
     Members,
     Never,
+    Nothing,
     Number,
     Table,
     Text,
@@ -121,6 +122,10 @@ class Translation:
     @_kind.register
     def _(self, kind: Number) -> dict[str, Any]:
         return {"type": "number"} | ({} if kind.least is None else {"minimum": kind.least})
+
+    @_kind.register
+    def _(self, kind: Nothing) -> dict[str, Any]:  # noqa: ARG002 - there is but one
+        return {"type": "null"}
 
     @_kind.register
     def _(self, kind: Formula) -> dict[str, Any]:
