@@ -24,6 +24,7 @@ GOOD: dict[str, tuple[dict[str, Any], str]] = {
         {"lockVersion": 1, "kernels": {"o/a.B": {"version": 1, "revision": "0" * 40, "files": {"a": DIGEST}}}},
         "kernels",
     ),
+    "profile": ({"format": "webgpu-kernels-tuning", "version": 1, "entries": []}, "entries"),
     "results": ({"format": "webgpu-kernels-results", "version": 1}, "version"),
 }
 """A good document of each kind, and one of its keys."""

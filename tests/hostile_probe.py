@@ -30,6 +30,7 @@ from webgpu_kernels.tools.bench.reading import benches_of
 from webgpu_kernels.tools.capabilities import load_capabilities
 from webgpu_kernels.tools.results import read_results
 from webgpu_kernels.tools.suites.reading import suite_of
+from webgpu_kernels.tuning.profile import read_profile
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -71,6 +72,11 @@ def benches(path: Path) -> None:
     benches_of(wk.load_kernel(path).package)
 
 
+def profile(path: Path) -> None:
+    """Read what tune found."""
+    read_profile(path.read_bytes(), where=str(path))
+
+
 ACTIONS: dict[str, Callable[[Path], Any]] = {
     "manifest": render,
     "template": render,
@@ -83,6 +89,7 @@ ACTIONS: dict[str, Callable[[Path], Any]] = {
     "device": load_capabilities,
     "lock": read_lock,
     "results": read_results,
+    "profile": profile,
 }
 
 

@@ -8,7 +8,7 @@ _LONG = "{% set n = namespace(s='a') %}{% for i in range(17) %}{% set n.s = n.s 
 _OFTEN = "{% for i in range(99999) %}"
 _MAIN = "@compute @workgroup_size(1) fn main() { w[0] = 1; }"
 # A rendered shader has this many characters at most.
-_SIZE = 400_000
+_SIZE = 300_000
 
 TEMPLATES: dict[str, str] = {
     "loop_of_10_9": "{% for i in range(1000000000) %}x{% endfor %}",
@@ -65,7 +65,7 @@ HARMLESS_TEMPLATES: dict[str, str] = {
     "many_prints": "{{ 1 }}" * 28_000,
     "digits": "1" * 190_000,
     "builtin_often": "{% for i in range(9000) %}builtin(     {% endfor %}",
-    "enable_and_spaces": "enable" + ("{% for i in range(3900) %}" + " " * 100 + "{% endfor %}"),
+    "enable_and_spaces": "enable" + ("{% for i in range(2900) %}" + " " * 100 + "{% endfor %}"),
 }
 HARMLESS_TEMPLATES = {name: _HEAD + text for name, text in HARMLESS_TEMPLATES.items()}
 

@@ -11,7 +11,7 @@ from webgpu_kernels.errors import Defect, ManifestError
 from webgpu_kernels.legible import shortened
 
 MAX_DEFECTS: Final = 250
-MAX_FORMULAS: Final = 250_000
+MAX_FORMULAS: Final = 200_000
 """Characters of all formulas of a document that differ: compiling takes time for each."""
 MAX_REPEATED: Final = 1_000_000
 """Characters of all its formulas, the same ones counted each time: whoever looks at them takes time for each."""

@@ -7,17 +7,16 @@ from typing import TYPE_CHECKING, Final, TypeVar
 
 from webgpu_kernels.contract.cursor import show
 from webgpu_kernels.contract.extensions import undeclared
-from webgpu_kernels.contract.kinds import Anything, Flag, Key, Table, Whole
+from webgpu_kernels.contract.kinds import Flag, Whole
 from webgpu_kernels.contract.words import alternatives
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from webgpu_kernels.contract.cursor import Node
-    from webgpu_kernels.contract.kinds import Form, Kind
+    from webgpu_kernels.contract.kinds import Form, Key, Table
 
 _Choice = TypeVar("_Choice", bound=str)
-_ANYTHING: Final = Anything()
 
 # Keys of older manifests, and what stands in their place today.
 RENAMED: Final[Mapping[str, str]] = MappingProxyType(
@@ -46,8 +45,7 @@ class Fields:
 
     Args:
         node: the object.
-        table: the keys that it may have; of names alone no more is known.
-        what: what the object is, where these are names alone.
+        table: the keys that it may have.
 
     Attributes:
         form: which of the table's forms the object has, or None.
@@ -56,9 +54,7 @@ class Fields:
 
     __slots__ = ("_members", "form", "good", "node", "table")
 
-    def __init__(self, node: Node, table: Table | Sequence[str], what: str = "") -> None:
-        if not isinstance(table, Table):
-            table = Table(what, *(Key(name, _ANYTHING, "") for name in table))
+    def __init__(self, node: Node, table: Table) -> None:
         self.node = node
         self.table = table
         self.form: Form | None = None
@@ -151,20 +147,14 @@ class Fields:
         if node is not None:
             node.fail_kind("true or false")
         if default is None:
-            kind = self._kind(key)
+            kind = self.table.keys[key].kind
             default = isinstance(kind, Flag) and bool(kind.default)
         return default
 
-    def _kind(self, key: str) -> Kind | None:
-        return self.table.keys[key].kind if key in self.table.keys else None
-
-    def integer(self, key: str, *, least: int | None = None, default: int | None = None) -> int:
-        """Return an integer member: at least ``least``, absent ``default``, or what the table says of both."""
-        kind = self._kind(key)
-        if isinstance(kind, Whole):
-            least = kind.least if least is None else least
-            default = kind.default if default is None else default
-        node, least, default = self.get(key), least or 0, default or 0
+    def integer(self, key: str) -> int:
+        """Return an integer member; the table says how much it is at least, and what it is where it is absent."""
+        kind, node = self.table.keys[key].kind, self.get(key)
+        least, default = (kind.least, kind.default) if isinstance(kind, Whole) else (0, 0)
         if node is None:
             return default
         if isinstance(node.value, int) and not isinstance(node.value, bool) and node.value >= least:

@@ -21,7 +21,7 @@ MAX_STRING_CHARS: Final = 200_000
 """Longest string that an expression may build."""
 MAX_ITEMS: Final = 100_000
 """Longest list that an expression may build."""
-MAX_OUTPUT_CHARS: Final = 400_000
+MAX_OUTPUT_CHARS: Final = 300_000
 """Longest text that a template may render."""
 MAX_WORK: Final = 500_000
 """Units of work that one rendering may spend."""

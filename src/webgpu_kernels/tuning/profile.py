@@ -242,7 +242,7 @@ def _read(data: object, report: Report) -> Profile | None:
 def _profile(root: Node) -> Profile:
     fields = Fields(root, PROFILE)
     fields.choice("format", (FORMAT,))
-    version = fields.integer("version", least=1, default=VERSION)
+    version = fields.integer("version")
     if version > VERSION:
         root.at("version", version).fail(f"is {version}: this version of the library reads up to {VERSION}; update it")
     node = fields.get("entries")

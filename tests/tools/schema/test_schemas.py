@@ -27,6 +27,7 @@ from webgpu_kernels.tools.results import read_results
 from webgpu_kernels.tools.schema import SCHEMAS, SHIPPED
 from webgpu_kernels.tools.schema.documents import compose_text
 from webgpu_kernels.tools.suites.reading import read_suite
+from webgpu_kernels.tuning.profile import read_profile
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -312,6 +313,31 @@ LOCK = {
 CENSUS = dict.fromkeys(
     ("engine", "version", "name", "vendor", "architecture", "description", "driver", "backend", "kind"), "x"
 )
+PROFILE = {
+    "format": "webgpu-kernels-tuning",
+    "version": 1,
+    "opId": "test.Scale",
+    "digest": "0",
+    "device": {"vendor": "x"},
+    "created": "2026-11-30T05:00:00Z",
+    "entries": [
+        {
+            "case": "a",
+            "inputs": {
+                "x": {"dtype": "float32", "shape": [8]},
+                "q": {"dtype": "uint8", "shape": [8], "layout": "packed"},
+            },
+            "attrs": {"axis": 1},
+            "args": {"n": 1},
+            "outputs": ["y"],
+            "variant": "only",
+            "tunables": {"size": 64},
+            "untunedVariant": "other",
+            "untunedUs": 2.5,
+            "tunedUs": 1,
+        }
+    ],
+}
 WORST = {"output": "y", "index": [0, 1], "got": "NaN", "expected": 1.5, "difference": "Infinity", "allowed": 0}
 RESULTS = {
     "format": "webgpu-kernels-results",
@@ -385,6 +411,10 @@ def read_plain_metadata(document: Any) -> None:
     read_metadata(json.dumps(document), where="here")
 
 
+def read_plain_profile(document: Any) -> None:
+    read_profile(json.dumps(document), where="here")
+
+
 def read_plain_suite(document: Any) -> None:
     read_suite(json.dumps(document), where="here")
 
@@ -414,6 +444,7 @@ READERS: dict[str, tuple[Any, Callable[[Any], None]]] = {
     "capabilities": (DEVICE, read_file(load_capabilities)),
     "lock": (LOCK, read_file(read_lock)),
     "results": (RESULTS, read_file(read_results)),
+    "profile": (PROFILE, read_plain_profile),
 }
 
 

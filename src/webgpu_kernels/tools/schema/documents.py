@@ -39,6 +39,7 @@ SCHEMAS: Final[Mapping[str, Schema]] = MappingProxyType(
         "bench": Schema("bench.json", "webgpu_kernels.tools.bench.tables", "BENCH"),
         "lock": Schema("webgpu-kernels.lock", "webgpu_kernels.contract.lock", "LOCK"),
         "results": Schema("a file of results", "webgpu_kernels.tools.results.tables", "RESULTS"),
+        "profile": Schema("what tune found", "webgpu_kernels.tuning.profile", "PROFILE"),
         "capabilities": Schema("the description of a device", "webgpu_kernels.tools.capabilities", "DEVICE"),
         "program": Schema("program.json of an export", "webgpu_kernels.tools.export.document", "ProgramDocument"),
     }
