@@ -38,6 +38,19 @@ def add_capabilities(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def adapter_of(arguments: argparse.Namespace) -> str | int | None:
+    """Return the adapter that was asked for.
+
+    Args:
+        arguments: of a parser that ``add_adapter`` has seen.
+
+    Returns:
+        Its number, or a part of its name; None where none was named.
+    """
+    name: str | None = arguments.adapter
+    return int(name) if name is not None and name.isdecimal() and len(name) < 4 else name
+
+
 def device_of(arguments: argparse.Namespace) -> Device:
     """Open the device that was asked for.
 
@@ -50,10 +63,8 @@ def device_of(arguments: argparse.Namespace) -> Device:
     Raises:
         NoAdapterError: there is none, or none of that name.
     """
-    name = arguments.adapter
-    if name is None:
-        return default_device()
-    return Device(int(name) if name.isdecimal() and len(name) < 4 else name)
+    adapter = adapter_of(arguments)
+    return default_device() if adapter is None else Device(adapter)
 
 
 def capabilities_of(arguments: argparse.Namespace) -> Capabilities | None:

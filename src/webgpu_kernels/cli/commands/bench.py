@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from webgpu_kernels.cli.arguments import Usage
 from webgpu_kernels.cli.bench_table import COLUMNS, RIGHT, row_of
-from webgpu_kernels.cli.devices import add_adapter
+from webgpu_kernels.cli.devices import adapter_of, add_adapter
 from webgpu_kernels.cli.exits import Exit
 from webgpu_kernels.cli.packages import add_package, located, package_names
 from webgpu_kernels.contract.words import alternatives
@@ -120,9 +120,7 @@ def run(arguments: argparse.Namespace, screen: Screen) -> Exit:
     for name, why in missing.items():
         screen.note(("left out: ", "yellow"), f"{name} {why}")
     begin = time.monotonic()
-    adapter = arguments.adapter
-    number = int(adapter) if adapter is not None and adapter.isdecimal() and len(adapter) < 4 else adapter
-    engine = open_engine(arguments.engine, number)
+    engine = open_engine(arguments.engine, adapter_of(arguments))
     try:
         results = _run(subjects, engine, peers, arguments, screen)
     finally:

@@ -13,7 +13,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from webgpu_kernels.cli.arguments import Usage
-from webgpu_kernels.cli.devices import add_adapter, device_of
+from webgpu_kernels.cli.devices import adapter_of, add_adapter, device_of
 from webgpu_kernels.cli.exits import Exit
 from webgpu_kernels.contract.remote import connect
 from webgpu_kernels.contract.source import source_of
@@ -79,7 +79,7 @@ def run(arguments: argparse.Namespace, screen: Screen) -> Exit:
 def _tested(kernel: Kernel, arguments: argparse.Namespace, screen: Screen) -> tuple[Refusal, ...]:
     device = device_of(arguments)
     with screen.progress("test") as progress:
-        engine = open_engine("native", arguments.adapter)
+        engine = open_engine("native", adapter_of(arguments))
         try:
             return check_runs(arguments.package, kernel, engine, device, lambda what: progress.advance(1, what))
         finally:

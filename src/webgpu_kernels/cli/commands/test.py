@@ -12,7 +12,7 @@ import time
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from webgpu_kernels.cli.arguments import Usage
-from webgpu_kernels.cli.devices import add_adapter
+from webgpu_kernels.cli.devices import adapter_of, add_adapter
 from webgpu_kernels.cli.exits import Exit
 from webgpu_kernels.cli.packages import add_package, located, package_names
 from webgpu_kernels.contract.words import alternatives
@@ -93,7 +93,7 @@ def run(arguments: argparse.Namespace, screen: Screen) -> Exit:
         raise Usage("-j takes a number from 1 on.")
     subjects = _subjects(arguments)
     begin = time.monotonic()
-    engine = open_engine(arguments.engine, _adapter(arguments.adapter))
+    engine = open_engine(arguments.engine, adapter_of(arguments))
     try:
         results = _run(subjects, engine, arguments, screen)
     finally:
@@ -129,10 +129,6 @@ def _subjects(arguments: argparse.Namespace) -> list[_Subject]:
         hint = alternatives(arguments.variant, tuple(dict.fromkeys(variants)), what="variants")
         raise Usage(f"There is no variant {arguments.variant!r}: {hint}")
     return subjects
-
-
-def _adapter(text: str | None) -> str | int | None:
-    return int(text) if text is not None and text.isdecimal() and len(text) < 4 else text
 
 
 def _run(subjects: Sequence[_Subject], engine: Engine, arguments: argparse.Namespace, screen: Screen) -> RunResults:

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from webgpu_kernels.cli.arguments import Usage
 from webgpu_kernels.cli.bench_table import microseconds
-from webgpu_kernels.cli.devices import add_adapter
+from webgpu_kernels.cli.devices import adapter_of, add_adapter
 from webgpu_kernels.cli.exits import Exit
 from webgpu_kernels.cli.packages import add_package, located
 from webgpu_kernels.contract.words import alternatives
@@ -86,9 +86,7 @@ def run(arguments: argparse.Namespace, screen: Screen) -> Exit:
         ``FOUND`` where there is no profile to show, export or remove, or a case is at fault.
     """
     kernel = located(arguments.package, arguments)
-    adapter = arguments.adapter
-    number = int(adapter) if adapter is not None and adapter.isdecimal() and len(adapter) < 4 else adapter
-    engine = open_engine("native", number)
+    engine = open_engine("native", adapter_of(arguments))
     try:
         if arguments.reset:
             return _reset(kernel, engine.capabilities, screen)
