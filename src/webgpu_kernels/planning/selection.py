@@ -39,6 +39,11 @@ class Candidate(NamedTuple):
     kind: RejectionKind | None = None
     clause: Expression | None = None
 
+    @property
+    def able(self) -> bool:
+        """Whether it can run the request where it is forced: one that another supersedes can, too."""
+        return self.accepted or self.kind == "superseded"
+
 
 class Selection(NamedTuple):
     """The outcome for a request.

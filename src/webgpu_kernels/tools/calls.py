@@ -92,11 +92,7 @@ class CallDescription:
 
         Source: FORMAT, section 5.
         """
-        able = [
-            candidate.id
-            for candidate in self.select(kernel, capabilities).candidates
-            if candidate.accepted or candidate.kind == "superseded"
-        ]
+        able = [candidate.id for candidate in self.select(kernel, capabilities).candidates if candidate.able]
         return tuple(name for name in able if self.variant in {None, name})
 
     def select(self, kernel: Kernel, capabilities: Capabilities) -> Selection:

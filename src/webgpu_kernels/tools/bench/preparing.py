@@ -142,7 +142,7 @@ def ready_case(
         raise _nobody(case, kernel, selection)
     tuned = case.call.tuned(kernel, capabilities) if here else None
     chosen = Way(tuned.entry.variant, tuned.entry.tunables) if tuned else Way(selection.variant.id)
-    able = [found.id for found in selection.candidates if found.accepted or found.kind == "superseded"]
+    able = [found.id for found in selection.candidates if found.able]
     try:
         program = program_of(case, kernel, capabilities, chosen)
     except LimitError as error:

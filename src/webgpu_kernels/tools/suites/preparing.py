@@ -201,11 +201,7 @@ def _everything(capabilities: Capabilities) -> Capabilities:
 
 
 def _ways(case: Case, kernel: Kernel, selection: Selection) -> tuple[Way, ...]:
-    able = {
-        candidate.id: candidate
-        for candidate in selection.candidates
-        if candidate.accepted or candidate.kind == "superseded"
-    }
+    able = [candidate.id for candidate in selection.candidates if candidate.able]
     if not case.force:
         return tuple(Way(variant=name) for name in able)
     known = {candidate.id: candidate for candidate in selection.candidates}

@@ -81,7 +81,7 @@ class Judged(NamedTuple):
         """Variants that can run it, superseded and demoted ones, too."""
         if self.selection is None:
             return ()
-        return tuple(each.id for each in self.selection.candidates if each.accepted or each.kind == "superseded")
+        return tuple(each.id for each in self.selection.candidates if each.able)
 
     @property
     def chosen(self) -> str | None:
