@@ -18,6 +18,31 @@ if TYPE_CHECKING:
 _T = TypeVar("_T")
 
 
+def read_root(data: object, read: Callable[[Node], _T], *, where: str = "", most_values: int = MAX_VALUES) -> _T:
+    """Read a document that is parsed.
+
+    Args:
+        data: its JSON.
+        read: makes a value of the root; what is wrong it reports there, and then its value does not count.
+        where: what the document is, for messages.
+        most_values: how many values it may hold.
+
+    Returns:
+        What ``read`` returned.
+
+    Raises:
+        ManifestError: the document has defects, which are all listed, in its order.
+    """
+    report = Report()
+    try:
+        value = read(Node(checked(Node(data, report), most_values=most_values), report))
+    except ReadingStopped:
+        report.raise_any(data, where)
+        raise
+    report.raise_any(data, where)
+    return value
+
+
 def read_document(
     content: str | bytes,
     read: Callable[[Node], _T],
@@ -43,20 +68,8 @@ def read_document(
     Raises:
         KernelError: of the class ``error``; the document is no JSON, or has defects, which are all listed.
     """
-    report = Report()
     try:
-        data = load_json(content, most_bytes=times * MAX_TEXT_BYTES)
-        value = _read(Node(data, report), read, times * MAX_VALUES)
-        report.raise_any(data, "")
+        return read_root(load_json(content, most_bytes=times * MAX_TEXT_BYTES), read, most_values=times * MAX_VALUES)
     except ManifestError as found:
         count = f"{len(found.defects)} defect{'s' if len(found.defects) != 1 else ''}"
         raise error(f"{what} has {count}{list_defects(found.defects)}", where=where) from found
-    return value
-
-
-def _read(root: Node, read: Callable[[Node], _T], most_values: int) -> _T:
-    try:
-        return read(Node(checked(root, most_values=most_values), root.report))
-    except ReadingStopped:
-        root.report.raise_any(root.value, "")
-        raise

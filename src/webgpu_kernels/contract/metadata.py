@@ -126,10 +126,7 @@ def read_metadata(content: str | bytes, *, where: str) -> Metadata:
 
 
 def _read(root: Node) -> Metadata:
-    return _read_fields(Fields(root, METADATA_TABLE))
-
-
-def _read_fields(fields: Fields) -> Metadata:
+    fields = Fields(root, METADATA_TABLE)
     backend, digest, webgpu = fields.get("backend"), fields.get("digest"), fields.get("webgpu")
     fields.text("$schema")
     if backend is not None:

@@ -24,9 +24,8 @@ from typing import TYPE_CHECKING
 
 from webgpu_kernels.contract.attributes import read_attributes, read_tunables
 from webgpu_kernels.contract.bindings import Contract, fail_arg
-from webgpu_kernels.contract.cursor import Node, ReadingStopped, Report
 from webgpu_kernels.contract.derive import derived_at, read_derive
-from webgpu_kernels.contract.document import checked
+from webgpu_kernels.contract.documents import read_root
 from webgpu_kernels.contract.entries import Entry, read_entry
 from webgpu_kernels.contract.extensions import SPLIT_WINDOW, read_extensions
 from webgpu_kernels.contract.families import expand_variants
@@ -45,6 +44,7 @@ from webgpu_kernels.contract.words import alternatives
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
+    from webgpu_kernels.contract.cursor import Node
     from webgpu_kernels.contract.older import Dialect
 
 
@@ -83,16 +83,12 @@ def read_manifest(data: object, *, where: str = "", dialect: Dialect | None = No
 
     Source: FORMAT section 2.
     """
-    report = Report()
-    try:
-        root = Node(checked(Node(data, report)), report)
+
+    def read(root: Node) -> Manifest:
         older = is_older(root.value) if dialect is None else dialect == "1.0"
-        manifest = _read_older(root) if older else _read(Fields(root, MANIFEST))
-    except ReadingStopped:
-        report.raise_any(data, where)
-        raise
-    report.raise_any(data, where)
-    return manifest
+        return _read_older(root) if older else _read(Fields(root, MANIFEST))
+
+    return read_root(data, read, where=where)
 
 
 def _read_older(root: Node) -> Manifest:

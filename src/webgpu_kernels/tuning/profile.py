@@ -8,8 +8,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
-from webgpu_kernels.contract.cursor import Node, ReadingStopped, Report
-from webgpu_kernels.contract.document import checked
+from webgpu_kernels.contract.documents import read_root
 from webgpu_kernels.contract.fields import Fields
 from webgpu_kernels.contract.json_text import load_json
 from webgpu_kernels.contract.kinds import Anything, Entries, Key, Members, Number, Table, Text, Whole
@@ -19,6 +18,7 @@ from webgpu_kernels.planning.spec import TensorSpec
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from webgpu_kernels.contract.cursor import Node
     from webgpu_kernels.planning.request import Request
 
 FORMAT: Final = "webgpu-kernels-tuning"
@@ -218,25 +218,13 @@ def read_profile(content: str | bytes, *, where: str) -> Profile:
     Raises:
         ResultsError: it is no profile; all its defects are listed.
     """
-    report = Report()
     try:
-        data = load_json(content)
-        profile = _read(data, report)
-        report.raise_any(data, "")
+        return read_root(load_json(content), _profile)
     except ManifestError as found:
         listed = "".join(f"\n  {defect}" for defect in found.defects)
         raise ResultsError(
             f"the profile is broken{listed}", where=where, hint="Tune again, or remove it: tune PACKAGE --reset."
         ) from found
-    assert profile is not None
-    return profile
-
-
-def _read(data: object, report: Report) -> Profile | None:
-    try:
-        return _profile(Node(checked(Node(data, report)), report))
-    except ReadingStopped:
-        return None  # what was found by then is raised
 
 
 def _profile(root: Node) -> Profile:
