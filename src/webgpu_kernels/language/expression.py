@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from webgpu_kernels.errors import LanguageError, LanguageSyntaxError, WorkLimitExceeded
 from webgpu_kernels.language.compiler import Compiler
-from webgpu_kernels.language.limits import MAX_NESTING, Meter, running_meter, swap_meter, too_deep
+from webgpu_kernels.language.limits import MAX_NESTING, Bounded, running_meter, too_deep
 from webgpu_kernels.language.namespaces import make_namespace
 from webgpu_kernels.language.parser import parse_expression
 from webgpu_kernels.language.values import Native, Value, host_value, result_value
@@ -71,11 +71,8 @@ class Expression:
     def _metered(self, scope: Mapping[str, Value]) -> Value:
         if running_meter() is not None:
             return self._run(scope)
-        swap_meter(Meter())
-        try:
+        with Bounded():
             return self._run(scope)
-        finally:
-            swap_meter(None)
 
     def __repr__(self) -> str:
         """Show the text."""
