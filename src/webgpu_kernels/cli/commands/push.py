@@ -13,12 +13,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from webgpu_kernels.cli.arguments import Usage
-from webgpu_kernels.cli.devices import adapter_of, add_adapter, device_of
+from webgpu_kernels.cli.devices import adapter_of, add_adapter
 from webgpu_kernels.cli.exits import Exit
 from webgpu_kernels.contract.remote import connect
 from webgpu_kernels.contract.source import source_of
 from webgpu_kernels.loading import load_kernel
-from webgpu_kernels.tools.engines import open_engine
+from webgpu_kernels.tools.engines.native import open_native
 from webgpu_kernels.tools.own import own_package
 from webgpu_kernels.tools.push import Refusal, check_files, check_runs, plan_push, published_contents, push
 
@@ -77,11 +77,10 @@ def run(arguments: argparse.Namespace, screen: Screen) -> Exit:
 
 
 def _tested(kernel: Kernel, arguments: argparse.Namespace, screen: Screen) -> tuple[Refusal, ...]:
-    device = device_of(arguments)
     with screen.progress("test") as progress:
-        engine = open_engine("native", adapter_of(arguments))
+        engine = open_native(adapter_of(arguments))
         try:
-            return check_runs(arguments.package, kernel, engine, device, lambda what: progress.advance(1, what))
+            return check_runs(arguments.package, kernel, engine, lambda what: progress.advance(1, what))
         finally:
             engine.close()
 

@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 
     from webgpu_kernels.contract import Metadata
     from webgpu_kernels.contract.source import Source
-    from webgpu_kernels.device import Device
     from webgpu_kernels.kernel import Kernel
     from webgpu_kernels.tools.engines import Engine
+    from webgpu_kernels.tools.engines.native import NativeEngine
     from webgpu_kernels.tools.own import OwnPackage
 
 _TOLD: Final = 5
@@ -88,16 +88,13 @@ def published_contents(own: OwnPackage) -> Mapping[str, bytes]:
     }
 
 
-def check_runs(
-    name: str, kernel: Kernel, engine: Engine, device: Device, advance: Callable[[str], None]
-) -> tuple[Refusal, ...]:
+def check_runs(name: str, kernel: Kernel, engine: NativeEngine, advance: Callable[[str], None]) -> tuple[Refusal, ...]:
     """Lint a package and run its test.json.
 
     Args:
         name: what it was called on the command line.
         kernel: the package.
-        engine: where the tests run.
-        device: where shaders are compiled.
+        engine: where shaders are compiled and the tests run.
         advance: told what comes now.
 
     Returns:
@@ -108,7 +105,7 @@ def check_runs(
 
     Source: docs/suites.md, docs/lint.md.
     """
-    report = lint_package(name, lambda: kernel, device=device, advance=advance)
+    report = lint_package(name, lambda: kernel, device=engine.device, advance=advance)
     errors = [finding for finding in report.findings if finding.severity == "error"]
     found = [Refusal(f"{each.code} {each.place}: {each.message}", each.remedy) for each in errors[:_TOLD]]
     if len(errors) > _TOLD:
