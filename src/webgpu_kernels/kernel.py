@@ -227,8 +227,7 @@ class Kernel:
         """
         asked = self._asked(inputs, named, attrs, args, outputs, None, variant, tunables)
         described = self._described(asked, capabilities, device)
-        here = capabilities is None
-        plan = plan_call(asked, self.package, described) if here else asked.plan(self.manifest, described)
+        plan = plan_call(asked, self.package, described, here=capabilities is None)
         program = build_program(self.package, plan)
         return Rendering({step.id: step.wgsl for step in program.passes}, plan.where)
 
@@ -327,7 +326,7 @@ class Kernel:
             if calls is not None and call is not None:
                 calls.move_to_end(key)
                 return call
-        plan = plan_call(asked, self.package, target.capabilities)
+        plan = plan_call(asked, self.package, target.capabilities, here=True)
         call = PreparedCall(plan, Executable.compile(target, build_program(self.package, plan)))
         with self._lock:
             if self._token not in target.planned:

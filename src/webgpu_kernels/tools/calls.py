@@ -152,8 +152,7 @@ class CallDescription:
         Source: FORMAT, sections 4 to 7.
         """
         asked = self._asked(variant if variant is not None else self.variant)
-        plan = plan_call(asked, kernel.package, capabilities) if here else asked.plan(kernel.manifest, capabilities)
-        return build_program(kernel.package, plan)
+        return build_program(kernel.package, plan_call(asked, kernel.package, capabilities, here=here))
 
     def tuned(self, kernel: Kernel, capabilities: Capabilities) -> Tuned | None:
         """Return how the call goes by a device's profile.

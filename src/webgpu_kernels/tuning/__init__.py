@@ -46,13 +46,14 @@ class Tuned(NamedTuple):
         )
 
 
-def plan_call(asked: Invocation, package: Package, capabilities: Capabilities) -> Plan:
-    """Plan a call on a device that is here, by its profile where there is one.
+def plan_call(asked: Invocation, package: Package, capabilities: Capabilities, *, here: bool) -> Plan:
+    """Plan a call, by its device's profile where there is one.
 
     Args:
         asked: the call.
         package: the kernel's.
         capabilities: the device.
+        here: whether that is a device of this machine, not a described one: only then profiles count.
 
     Returns:
         The plan.
@@ -63,7 +64,7 @@ def plan_call(asked: Invocation, package: Package, capabilities: Capabilities) -
 
     Source: docs/command-line.md, "tune".
     """
-    tuned = tuned_call(asked, package, capabilities)
+    tuned = tuned_call(asked, package, capabilities) if here else None
     return tuned.plan if tuned is not None else asked.plan(package.manifest, capabilities)
 
 
