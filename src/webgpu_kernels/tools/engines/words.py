@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from webgpu_kernels.arrays import np
-from webgpu_kernels.contract import NIBBLE_DTYPES
 from webgpu_kernels.device.codec import decode, encode, encoded_bits, numpy_dtype, stored_dtype
 from webgpu_kernels.device.executable import spec_of
 from webgpu_kernels.device.ranges import check_values
@@ -89,12 +88,12 @@ def decode_output(use: TensorUse, words: Array) -> Decoded:
     stored = words.view(np.uint8)[:stored_bytes].view(stored_dtype(spec))
     elements = np.empty(spec.shape, numpy_dtype(spec.dtype))
     decode(stored, spec, elements.reshape(-1))
-    return Decoded(elements, _unwritten(words, spec.size, bits, whole=spec.dtype in NIBBLE_DTYPES or bits == 8))
+    return Decoded(elements, _unwritten(words, spec.size, bits))
 
 
-def _unwritten(words: Array, size: int, bits: int, *, whole: bool) -> Array:
-    """Find elements of poison; where several small ones share a word, only a whole word tells poison from a value."""
-    if bits == 16 and not whole:
+def _unwritten(words: Array, size: int, bits: int) -> Array:
+    """Find elements of poison; where smaller ones share a word, only a whole word tells poison from a value."""
+    if bits == 16:
         found = words.view(np.uint16)[:size] == POISON & 0xFFFF
     elif bits == 64:
         pairs = words[: 2 * size].reshape(size, 2)
