@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import math
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -13,12 +14,13 @@ from webgpu_kernels.contract.files import read_some
 from webgpu_kernels.contract.json_text import MAX_TEXT_BYTES
 from webgpu_kernels.contract.writing import replace_text
 from webgpu_kernels.errors import ResultsError
+from webgpu_kernels.tools.export.fields import camel_case
 from webgpu_kernels.tools.results.model import FORMAT, VERSION, ResultDevice, RunResults
 from webgpu_kernels.tools.results.reading import read_run
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Sequence
 
     from webgpu_kernels.tools.results.model import PackageFacts
 
@@ -121,7 +123,7 @@ def results_json(results: RunResults) -> dict[str, Any]:
 
 
 def _object(value: Any) -> dict[str, Any]:
-    members = {_camel(entry.name): _plain(getattr(value, entry.name)) for entry in dataclasses.fields(value)}
+    members = {camel_case(entry.name): _plain(getattr(value, entry.name)) for entry in dataclasses.fields(value)}
     if not isinstance(value, ResultDevice):
         return members
     return {**members.pop("census"), "software": value.census.software, **members}
@@ -130,7 +132,7 @@ def _object(value: Any) -> dict[str, Any]:
 def _plain(value: Any) -> Any:
     if dataclasses.is_dataclass(value):
         return _object(value)
-    if isinstance(value, dict) or hasattr(value, "items"):
+    if isinstance(value, Mapping):
         return {key: _plain(member) for key, member in value.items()}
     if isinstance(value, tuple | list):
         return [_plain(entry) for entry in value]
@@ -141,11 +143,6 @@ def _plain(value: Any) -> Any:
     return value
 
 
-def _camel(name: str) -> str:
-    first, *rest = name.split("_")
-    return first + "".join(word.capitalize() for word in rest)
-
-
 def _latest(found: Iterable[Any], key: Sequence[str]) -> tuple[Any, ...]:
     kept: dict[tuple[Any, ...], Any] = {}
     for result in found:
@@ -154,7 +151,7 @@ def _latest(found: Iterable[Any], key: Sequence[str]) -> tuple[Any, ...]:
 
 
 def _packages(runs: Sequence[RunResults]) -> tuple[PackageFacts, ...]:
-    kept: Mapping[str, PackageFacts] = {}
+    kept: dict[str, PackageFacts] = {}
     for package in (package for run in runs for package in run.packages):
         known = kept.get(package.op_id)
         if known is not None and known.digest != package.digest:
@@ -163,5 +160,5 @@ def _packages(runs: Sequence[RunResults]) -> tuple[PackageFacts, ...]:
                 where=package.op_id,
                 hint="Report them side by side, as two runs.",
             )
-        kept = {**kept, package.op_id: package}
+        kept[package.op_id] = package
     return tuple(kept.values())
