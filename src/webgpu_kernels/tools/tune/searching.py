@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
@@ -73,13 +73,6 @@ class _Score(NamedTuple):
     fate: str = ""
 
 
-@dataclass(slots=True)
-class _Counts:
-    wrong: int = 0
-    failed: int = 0
-    known: dict[object, _Score] = field(default_factory=dict)
-
-
 class CaseSearch:
     """Searches one case.
 
@@ -93,7 +86,7 @@ class CaseSearch:
         self._runner = runner
         self._ready = ready
         self._knobs = knobs
-        self._counts = _Counts()
+        self._known: dict[object, _Score] = {}
         self._checker: Checker | None = None
         self._stand: Stand | None = None
 
@@ -128,18 +121,18 @@ class CaseSearch:
         for way in (plain, *self._ready.ways, *first):
             study.enqueue_trial(self._parameters(way), skip_if_exists=True)
         best, best_us, repeats = plain, float("inf"), 0
-        while repeats < _MOST_REPEATS and (time.monotonic() < end or not self._counts.known):
+        while repeats < _MOST_REPEATS and (time.monotonic() < end or not self._known):
             trial = study.ask()
-            way, known = self._proposed(trial), len(self._counts.known)
+            way, known = self._proposed(trial), len(self._known)
             score = self._score(way)
-            repeats = 0 if len(self._counts.known) > known else repeats + 1
+            repeats = 0 if len(self._known) > known else repeats + 1
             if score.us is None:
                 study.tell(trial, state=_failed_state())
                 continue
             study.tell(trial, score.us)
             if score.us < best_us:
                 best, best_us = way, score.us
-                base_us = self._counts.known[_sameness(self._ready.first)].us
+                base_us = self._known[_sameness(self._ready.first)].us
                 say(f"{base_us / best_us:.2f} times as fast" if base_us else "")
         return best
 
@@ -169,8 +162,8 @@ class CaseSearch:
         except KernelError:
             return self._refused(("unplanned", way.variant, tuple(way.tunables.items())), "failed")
         key = _sameness(program)
-        if key in self._counts.known:
-            return self._counts.known[key]
+        if key in self._known:
+            return self._known[key]
         try:
             if self._runner.fault(program, self._ready, self._checker):
                 return self._refused(key, "wrong")
@@ -180,34 +173,31 @@ class CaseSearch:
         except KernelError:
             return self._refused(key, "failed")
         score = _Score(max(sample.median_us, 1e-3))
-        self._counts.known[key] = score
+        self._known[key] = score
         return score
 
     def _refused(self, key: object, fate: str) -> _Score:
-        if key not in self._counts.known:
-            self._counts.wrong += fate == "wrong"
-            self._counts.failed += fate == "failed"
-            self._counts.known[key] = _Score(None, fate)
-        return self._counts.known[key]
+        return self._known.setdefault(key, _Score(None, fate))
 
     def _decided(self, best: Way) -> Found:
         """Time the best way and the one before it in turns, and keep the best where it is faster beyond the noise."""
         ready, plain = self._ready, self._ready.chosen
         best = self._shortened(best)
         same = _sameness(ready.program(best)) == _sameness(ready.first)
-        known = self._counts.known[_sameness(ready.first)].us
+        known = self._known[_sameness(ready.first)].us
         if known is None:
             raise CaseSkipped(f"{plain.variant}, which a call takes, is wrong or fails", fault=True)
         before, after = (known, known) if same else self._duel(best)
+        fates = [score.fate for score in self._known.values()]
         return Found(
             case=ready.case.name,
             before=plain.variant,
             before_us=before,
             way=plain if before == after else best,
             us=after,
-            tried=sum(score.us is not None for score in self._counts.known.values()),
-            wrong=self._counts.wrong,
-            failed=self._counts.failed,
+            tried=fates.count(""),
+            wrong=fates.count("wrong"),
+            failed=fates.count("failed"),
         )
 
     def _duel(self, best: Way) -> tuple[float, float]:
