@@ -39,12 +39,14 @@ class PackageSuite(pytest.Collector):
         kernel: the package's.
         suite: its cases.
         engine: where they run.
+        reference: the package's, loaded once for all of them.
         rerun: how the command line runs one of them.
     """
 
     kernel: Kernel
     suite: Suite
     engine: Engine
+    reference: Reference
     rerun: Rerun
     _ready: Prepared | None = None
 
@@ -60,7 +62,7 @@ class PackageSuite(pytest.Collector):
     def run(self, case: Case, variant: str) -> tuple[TestResult, ...]:
         """Run a case on one variant; its arrays stay for the next one."""
         if self._ready is None or self._ready.case is not case:
-            self._ready = prepare_case(case, self.kernel, self.engine.capabilities, Reference(self.kernel.package))
+            self._ready = prepare_case(case, self.kernel, self.engine.capabilities, self.reference)
         return SuiteRunner(self.kernel, self.engine).run(self._ready, variant or None).results
 
 
@@ -131,6 +133,7 @@ def cases_of(session: pytest.Session, packages: Sequence[str]) -> list[pytest.It
     for source, kernel, suite in suites:
         collector: PackageSuite = PackageSuite.from_parent(session, name=kernel.op_id, nodeid=kernel.op_id)
         collector.kernel, collector.suite, collector.engine = kernel, suite, engine
+        collector.reference = Reference(kernel.package)
         collector.rerun = Rerun(source=source, engine=name, adapter=adapter)
         items += collector.collect()
     return items
