@@ -32,6 +32,13 @@ _DIRECTIVES = (
     ),
     ("subgroup_size_control", re.compile(r"@\s*+subgroup_size\s*+\(")),
 )
+_FEATURES = {
+    "f16": "shader-f16",
+    "subgroups": "subgroups",
+    "subgroup_size_control": "subgroup-size-control",
+    "chromium_experimental_subgroup_matrix": "chromium-experimental-subgroup-matrix",
+}
+"""WGSL's names of extensions to WebGPU's of the features that bring them."""
 _ENABLE = re.compile(r"\s*+enable\s++([\w\s,]++)")
 _COMMENT_EDGE = re.compile(r"//|/\*|\*/|\n")
 _OPERATORS = frozenset("+-*/%<>&|^~!")
@@ -78,11 +85,31 @@ def missing_directives(text: str) -> tuple[str, ...]:
 
     Source: FORMAT, section 6.
     """
+    present, code = _enabled(text)
+    return tuple(f"enable {name};" for name, needs in _DIRECTIVES if name not in present and needs.search(code))
+
+
+def enabled_features(text: str) -> frozenset[str]:
+    """Return the features that a shader asks for.
+
+    Args:
+        text: a complete shader, as a program has it.
+
+    Returns:
+        WebGPU's names of those that its ``enable`` lines name.
+
+    Source: WGSL, section 4.1.1 "Enable Directives".
+    """
+    return frozenset(_FEATURES[name] for name in _enabled(text)[0] if name in _FEATURES)
+
+
+def _enabled(text: str) -> tuple[set[str], str]:
+    """Return the names that a shader enables, and the rest of it."""
     statements = without_comments(text).split(";")
     enabled = [_ENABLE.fullmatch(statement) for statement in statements[:-1]] + [None]
     present = {name.strip() for found in enabled if found for name in found[1].split(",")}
     code = ";".join(statement for statement, found in zip(statements, enabled, strict=True) if not found)
-    return tuple(f"enable {name};" for name, needs in _DIRECTIVES if name not in present and needs.search(code))
+    return present, code
 
 
 def check_opaque_int64(text: str, names: Iterable[str], where: str) -> None:

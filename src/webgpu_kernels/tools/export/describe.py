@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final, Literal
 
 from webgpu_kernels.contract import NIBBLE_DTYPES, wgsl_scalar
 from webgpu_kernels.device.shader_check import workgroup_needs
-from webgpu_kernels.device.wgsl_text import strip_comments
+from webgpu_kernels.planning.wgsl import enabled_features
 from webgpu_kernels.tools.export.document import (
     Binding,
     Bounds,
@@ -34,14 +34,6 @@ if TYPE_CHECKING:
 
     StoredAs = Literal["f16", "f32", "i32", "u32", "i64", "u8", "u4"]
 
-_ENABLED: Final = re.compile(r"(?m)^\s*enable\s+([^;]*);")
-_FEATURES: Final = {
-    "f16": "shader-f16",
-    "subgroups": "subgroups",
-    "subgroup_size_control": "subgroup-size-control",
-    "chromium_experimental_subgroup_matrix": "chromium-experimental-subgroup-matrix",
-}
-"""The features that a shader's ``enable`` lines ask for (WGSL, section 4.1.1)."""
 _WORD_BYTES: Final = 4
 
 
@@ -210,8 +202,7 @@ def _requirements(program: Program, declared: Requires | None) -> Requirements:
     features: set[str] = set(declared.features) if declared is not None else set()
     limits = Counter(_buffer_limits(program))
     for step in program.passes:
-        for names in _ENABLED.findall(strip_comments(step.wgsl)):
-            features |= {_FEATURES[name.strip()] for name in names.split(",") if name.strip() in _FEATURES}
+        features |= enabled_features(step.wgsl)
         limits |= Counter(_pass_limits(step))
     limits |= Counter(declared.limits if declared is not None else {})
     return Requirements(

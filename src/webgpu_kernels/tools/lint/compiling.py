@@ -6,7 +6,8 @@ import time
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from webgpu_kernels.errors import LimitError, ShaderError
-from webgpu_kernels.tools.lint.run_rules import MAX_SHADER_CHARS, enabled_features, shader_place
+from webgpu_kernels.planning.wgsl import enabled_features
+from webgpu_kernels.tools.lint.run_rules import MAX_SHADER_CHARS, shader_place
 
 if TYPE_CHECKING:
     from webgpu_kernels.device import Device

@@ -12,7 +12,7 @@ from webgpu_kernels.errors import KernelError, LanguageError, LimitError, Packag
 from webgpu_kernels.planning.bindings import tensor_bytes
 from webgpu_kernels.planning.capabilities import DEFAULT_LIMITS
 from webgpu_kernels.planning.quantities import as_count
-from webgpu_kernels.planning.wgsl import missing_directives
+from webgpu_kernels.planning.wgsl import enabled_features
 from webgpu_kernels.tools.lint.findings import Place
 from webgpu_kernels.tools.lint.invocations import array_lengths
 from webgpu_kernels.tools.lint.loops import longest_loops
@@ -32,14 +32,6 @@ if TYPE_CHECKING:
 MAX_SHADER_CHARS: Final = 120_000
 """Longer texts are not looked into: nobody writes them, and looking takes long."""
 _ROUND: Final = re.compile(r"\[\d+\]")
-_ENABLES: Final = re.compile(r"(?m)^\s*enable\s+([\w\s,]+);")
-_FEATURES: Final = {
-    "f16": "shader-f16",
-    "subgroups": "subgroups",
-    "subgroup_size_control": "subgroup-size-control",
-    "chromium_experimental_subgroup_matrix": "chromium-experimental-subgroup-matrix",
-}
-"""WGSL's names of extensions to WebGPU's of the features that bring them."""
 
 
 class RunRules:
@@ -189,25 +181,6 @@ def _mentions(text: str, binding: Binding) -> int:
     every = len(re.findall(rf"\b{re.escape(binding.name)}{suffix}\b", text))
     declared = len(re.findall(rf"\bvar\s*<[^>]*>\s*{re.escape(binding.name)}{suffix}\b", text))
     return every - declared
-
-
-def enabled_features(wgsl: str) -> frozenset[str]:
-    """Return the features that a shader needs.
-
-    Args:
-        wgsl: the complete text.
-
-    Returns:
-        WebGPU's names.
-    """
-    return frozenset(_FEATURES[name] for name in _enabled(wgsl) if name in _FEATURES)
-
-
-def _enabled(wgsl: str) -> set[str]:
-    text = strip_comments(wgsl)
-    stated = {name.strip() for found in _ENABLES.findall(text) for name in found.split(",")}
-    needed = {line.removeprefix("enable ").rstrip(";") for line in missing_directives(wgsl)}
-    return stated | needed
 
 
 def shader_place(error: ShaderError, path: str) -> Place:
