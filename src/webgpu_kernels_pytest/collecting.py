@@ -44,7 +44,7 @@ class PackageSuite(pytest.Collector):
     """
 
     kernel: Kernel
-    suite: Suite
+    suite: Suite[Case]
     engine: Engine
     reference: Reference
     rerun: Rerun

@@ -18,7 +18,7 @@ from webgpu_kernels.planning.capabilities import Capabilities
 from webgpu_kernels.tools.engines import Engine, open_engine
 from webgpu_kernels.tools.suites.reading import suite_of
 from webgpu_kernels.tools.suites.references import reference_path
-from webgpu_kernels.tools.suites.running import Choice, run_suite
+from webgpu_kernels.tools.suites.running import run_suite
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -303,8 +303,8 @@ def test_patterns_choose_cases(tmp_path: Path) -> None:
     """Shell patterns, of which one has to match."""
     cases = [case(name=name) for name in ("one", "two", "three")]
     suite = suite_of(doubling_kernel(tmp_path / "p", None, cases).package)
-    assert [c.name for c in Choice(patterns=("t*e", "one")).cases(suite)] == ["one", "three"]
-    assert len(Choice().cases(suite)) == 3
+    assert [c.name for c in suite.matching(["t*e", "one"])] == ["one", "three"]
+    assert len(suite.matching([])) == 3
 
 
 def test_a_package_without_a_suite_is_one_clear_error(tmp_path: Path) -> None:

@@ -20,7 +20,7 @@ from webgpu_kernels.tools.engines import ENGINES, open_engine
 from webgpu_kernels.tools.results import new_results, package_facts, results_json, write_results
 from webgpu_kernels.tools.suites.junit import write_junit
 from webgpu_kernels.tools.suites.reading import suite_of
-from webgpu_kernels.tools.suites.running import Choice, run_suite
+from webgpu_kernels.tools.suites.running import run_suite
 from webgpu_kernels.tools.suites.telling import Rerun, failure_lines
 
 if TYPE_CHECKING:
@@ -110,14 +110,13 @@ def run(arguments: argparse.Namespace, screen: Screen) -> Exit:
 
 def _subjects(arguments: argparse.Namespace) -> list[_Subject]:
     """Load packages and suites before anything runs: what is broken is said at once."""
-    choice = Choice(patterns=tuple(arguments.filter))
     subjects = []
     known: list[str] = []
     for source in package_names(arguments):
         kernel = located(source, arguments)
         suite = suite_of(kernel.package)
         known += [case.name for case in suite.cases]
-        subjects.append(_Subject(source, kernel, choice.cases(suite)))
+        subjects.append(_Subject(source, kernel, suite.matching(arguments.filter)))
         if [subject.kernel.op_id for subject in subjects].count(kernel.op_id) > 1:
             raise Usage(f"Two of these packages are of {kernel.op_id}: run them one after the other.")
     if not any(subject.cases for subject in subjects):

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
     from webgpu_kernels.language import Expression
     from webgpu_kernels.tools.calls import CallDescription
@@ -47,22 +46,3 @@ class BenchCase:
     tolerances: Mapping[str, Tolerance] = field(default_factory=dict)
     traffic: Traffic = field(default_factory=Traffic)
     description: str = ""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BenchSuite:
-    """The cases of one package.
-
-    Attributes:
-        where: the package, for messages.
-        cases: in the file's order.
-    """
-
-    where: str
-    cases: tuple[BenchCase, ...]
-
-    def matching(self, patterns: Sequence[str]) -> tuple[BenchCase, ...]:
-        """Return the cases whose name one of some shell patterns matches; all cases where there are none."""
-        return tuple(
-            case for case in self.cases if not patterns or any(fnmatchcase(case.name, pattern) for pattern in patterns)
-        )

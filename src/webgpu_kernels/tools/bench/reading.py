@@ -9,11 +9,12 @@ from webgpu_kernels.contract.documents import read_document
 from webgpu_kernels.contract.fields import Fields
 from webgpu_kernels.errors import LanguageError, SuiteError
 from webgpu_kernels.language import compile_value
-from webgpu_kernels.tools.bench.model import BenchCase, BenchSuite, Traffic
+from webgpu_kernels.tools.bench.model import BenchCase, Traffic
 from webgpu_kernels.tools.bench.tables import BENCH, CASE, OUTPUT
 from webgpu_kernels.tools.calls import SPEC_KEYS, CallDescription, read_options, read_spec
 from webgpu_kernels.tools.suites.data_reading import Fixtures
-from webgpu_kernels.tools.suites.reading import read_name, read_tensors, read_tolerance
+from webgpu_kernels.tools.suites.model import Suite
+from webgpu_kernels.tools.suites.reading import read_cases, read_name, read_tensors, read_tolerance
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 BENCH_FILE: Final = "bench.json"
 
 
-def benches_of(package: Package) -> BenchSuite:
+def benches_of(package: Package) -> Suite[BenchCase]:
     """Read a package's bench.json.
 
     Args:
@@ -45,7 +46,7 @@ def benches_of(package: Package) -> BenchSuite:
     return read_benches(package.read(BENCH_FILE), where=package.where)
 
 
-def read_benches(content: str | bytes, *, where: str) -> BenchSuite:
+def read_benches(content: str | bytes, *, where: str) -> Suite[BenchCase]:
     """Read bench.json.
 
     Args:
@@ -61,7 +62,7 @@ def read_benches(content: str | bytes, *, where: str) -> BenchSuite:
     Source: docs/suites.md, "bench.json".
     """
     cases = read_document(content, _read_cases, what=BENCH_FILE, where=where, error=SuiteError)
-    return BenchSuite(where=where, cases=cases)
+    return Suite(where=where, cases=cases)
 
 
 def _read_cases(root: Node) -> tuple[BenchCase, ...]:
@@ -69,16 +70,7 @@ def _read_cases(root: Node) -> tuple[BenchCase, ...]:
     for key in ("$schema", "description"):
         fields.text(key)
     usual = _read_traffic(fields, Traffic())
-    node = fields.get("cases")
-    seen: set[str] = set()
-    cases = []
-    for entry in node.entries("cases", least=1) if node else ():
-        case = _read_case(entry, usual)
-        if case.name and case.name in seen:
-            entry.at("name", case.name).fail(f"stands more than once: {case.name!r}")
-        seen.add(case.name)
-        cases.append(case)
-    return tuple(cases)
+    return read_cases(fields, lambda entry: _read_case(entry, usual))
 
 
 def _read_case(node: Node, usual: Traffic) -> BenchCase:

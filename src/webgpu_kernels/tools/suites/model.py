@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
+from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING, Any, Final, Generic, Literal, Protocol, TypeAlias, TypeVar
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from webgpu_kernels.tools.calls import CallDescription
 
@@ -157,9 +158,20 @@ class Case:
     provenance: Mapping[str, Any] = field(default_factory=dict)
 
 
+class Named(Protocol):
+    """What has a name: a case of test.json or bench.json."""
+
+    @property
+    def name(self) -> str:
+        """Unique in its suite."""
+
+
+NamedCase = TypeVar("NamedCase", bound=Named)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Suite:
-    """The cases of one package.
+class Suite(Generic[NamedCase]):
+    """The cases of one package's test.json or bench.json.
 
     Attributes:
         where: the package, for messages.
@@ -167,4 +179,10 @@ class Suite:
     """
 
     where: str
-    cases: tuple[Case, ...]
+    cases: tuple[NamedCase, ...]
+
+    def matching(self, patterns: Sequence[str]) -> tuple[NamedCase, ...]:
+        """Return the cases whose name one of some shell patterns matches; all cases where there are none."""
+        return tuple(
+            case for case in self.cases if not patterns or any(fnmatchcase(case.name, pattern) for pattern in patterns)
+        )

@@ -17,6 +17,7 @@ from webgpu_kernels.tools.suites.model import (
     Case,
     CaseOutput,
     ExpectedError,
+    NamedCase,
     SkipGpu,
     Suite,
     Tolerance,
@@ -35,7 +36,7 @@ from webgpu_kernels.tools.suites.tables import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from webgpu_kernels.contract import Package
     from webgpu_kernels.contract.cursor import Node
@@ -44,7 +45,7 @@ if TYPE_CHECKING:
 TEST_FILE = "test.json"
 
 
-def suite_of(package: Package) -> Suite:
+def suite_of(package: Package) -> Suite[Case]:
     """Read a package's test.json.
 
     Args:
@@ -62,7 +63,7 @@ def suite_of(package: Package) -> Suite:
     return read_suite(package.read(TEST_FILE), where=package.where)
 
 
-def read_suite(content: str | bytes, *, where: str) -> Suite:
+def read_suite(content: str | bytes, *, where: str) -> Suite[Case]:
     """Read test.json.
 
     Args:
@@ -138,11 +139,26 @@ def _read_cases(root: Node) -> tuple[Case, ...]:
     fields = Fields(root, SUITE)
     fields.text("$schema")
     fixtures = read_fixtures(fields.get("fixtureArrays"))
+    return read_cases(fields, lambda entry: _read_case(entry, fixtures))
+
+
+def read_cases(fields: Fields, read: Callable[[Node], NamedCase]) -> tuple[NamedCase, ...]:
+    """Read ``cases`` of test.json or bench.json, no two of one name.
+
+    Args:
+        fields: the file's members.
+        read: reads one case.
+
+    Returns:
+        The cases, in the file's order.
+
+    Source: docs/suites.md.
+    """
     node = fields.get("cases")
     seen: set[str] = set()
     cases = []
     for entry in node.entries("cases", least=1) if node else ():
-        case = _read_case(entry, fixtures)
+        case = read(entry)
         if case.name and case.name in seen:
             entry.at("name", case.name).fail(f"stands more than once: {case.name!r}")
         seen.add(case.name)

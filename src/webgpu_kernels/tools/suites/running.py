@@ -5,8 +5,6 @@ from __future__ import annotations
 import time
 from collections import deque
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
-from fnmatch import fnmatchcase
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -25,28 +23,8 @@ if TYPE_CHECKING:
     from webgpu_kernels.tools.engines import Engine
     from webgpu_kernels.tools.engines import Outcome as Ran
     from webgpu_kernels.tools.results.model import Outcome
-    from webgpu_kernels.tools.suites.model import Case, Suite
+    from webgpu_kernels.tools.suites.model import Case
     from webgpu_kernels.tools.suites.preparing import Way
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Choice:
-    """Which of a suite's cases and variants to run.
-
-    Attributes:
-        patterns: shell patterns of case names, one of which must match; all cases where there are none.
-        variant: the only variant to run, or None.
-    """
-
-    patterns: tuple[str, ...] = ()
-    variant: str | None = None
-
-    def cases(self, suite: Suite) -> tuple[Case, ...]:
-        """Return the cases that are meant."""
-        return tuple(case for case in suite.cases if self._means(case.name))
-
-    def _means(self, name: str) -> bool:
-        return not self.patterns or any(fnmatchcase(name, pattern) for pattern in self.patterns)
 
 
 class CaseRun(NamedTuple):
