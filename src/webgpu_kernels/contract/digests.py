@@ -110,11 +110,24 @@ def package_id(name: str, digests: Mapping[str, str]) -> str:
 
     Source: FORMAT section 1 (id formula).
     """
+    return f"_{name.replace('.', '_').lower()}_webgpu_{table_digest(digests)[:_ID_DIGITS]}"
+
+
+def table_digest(digests: Mapping[str, str]) -> str:
+    """Return one digest of several files.
+
+    Args:
+        digests: file name to digest.
+
+    Returns:
+        The SHA-256 over all names and digests, 64 hexadecimal digits.
+
+    Source: FORMAT section 1 (id formula).
+    """
     # JavaScript sorts texts by their UTF-16 units.
     names = sorted(digests, key=lambda file: file.encode("utf-16-be", "surrogatepass"))
     table = "".join(f"{file}\0{digests[file]}\0" for file in names)
-    suffix = _sha256(table.encode()).hex()[:_ID_DIGITS]
-    return f"_{name.replace('.', '_').lower()}_webgpu_{suffix}"
+    return _sha256(table.encode()).hex()
 
 
 def verify(package: Package) -> Verification:

@@ -79,9 +79,7 @@ def package_digest(package: Package) -> str:
     Raises:
         PackageError: a file cannot be read.
     """
-    import hashlib  # noqa: PLC0415 - loads OpenSSL, which who tunes nothing needs not
-
-    from webgpu_kernels.contract.digests import file_digest  # noqa: PLC0415 - likewise
+    from webgpu_kernels.contract.digests import file_digest, table_digest  # noqa: PLC0415 - who tunes nothing needs not
     from webgpu_kernels.contract.files import template_names  # noqa: PLC0415 - likewise
 
     if package.revision is not None and package.metadata is not None:
@@ -90,8 +88,7 @@ def package_digest(package: Package) -> str:
     else:
         names = ("manifest.json", *template_names(package.root))
         digests = {name: file_digest(package.read(name)) for name in names}
-    table = "".join(f"{name}\0{digests[name]}\0" for name in sorted(digests))
-    return hashlib.sha256(table.encode()).hexdigest()
+    return table_digest(digests)
 
 
 def file_name(package: Package, capabilities: Capabilities) -> str:
@@ -107,7 +104,7 @@ def file_name(package: Package, capabilities: Capabilities) -> str:
     Raises:
         PackageError: a file of the package cannot be read.
     """
-    import hashlib  # noqa: PLC0415 - as above
+    import hashlib  # noqa: PLC0415 - loads OpenSSL, which who tunes nothing needs not
 
     facts = "\0".join(device_facts(capabilities).values())
     key = hashlib.sha256(f"{facts}\0{_digest_once(package)}".encode()).hexdigest()[:_KEY_DIGITS]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import platform
 from datetime import UTC, datetime
@@ -10,7 +9,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from webgpu_kernels.contract.digests import file_digest
+from webgpu_kernels.contract.digests import file_digest, table_digest
 from webgpu_kernels.contract.metadata import METADATA
 from webgpu_kernels.tools.results.model import Machine, PackageFacts, ResultDevice, RunResults, VariantFacts
 
@@ -114,8 +113,7 @@ def _digest(package: Package) -> str:
             for path in files
             if path.name != METADATA
         }
-    text = "".join(f"{name}\0{digests[name]}\0" for name in sorted(digests))
-    return hashlib.sha256(text.encode()).hexdigest()
+    return table_digest(digests)
 
 
 def _versions(libraries: Iterable[str]) -> dict[str, str]:
