@@ -5,9 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from webgpu_kernels.arrays import np
 from webgpu_kernels.loading import load_kernel
+from webgpu_kernels.planning.spec import TensorSpec
 from webgpu_kernels.tools.bench.samples import scaled
-from webgpu_kernels.tools.bench.stands import EngineStand, Load, NativeStand, random_words, words_spec
+from webgpu_kernels.tools.bench.stands import EngineStand, Load, NativeStand
 from webgpu_kernels.tools.bench.traffic import Moved
 from webgpu_kernels.tools.calls import CallDescription
 from webgpu_kernels.tools.engines.native import NativeEngine
@@ -78,7 +80,7 @@ class Copier:
 
     def _program(self, reads: int, writes: int) -> Program:
         call = CallDescription(
-            inputs={"taken": words_spec(reads * _WORDS)}, outputs={"given": words_spec(writes * _WORDS)}
+            inputs={"taken": _words_spec(reads * _WORDS)}, outputs={"given": _words_spec(writes * _WORDS)}
         )
         return call.program(self._kernel, self._engine.capabilities)
 
@@ -95,10 +97,16 @@ class _Words:
     """The copy's input, the same in every set."""
 
     def __init__(self, count: int) -> None:
-        self._words = random_words(count)
+        # No copy mistakes them for its end mark: all are below 2**31.
+        few = np.random.default_rng(0).integers(0, 2**31, min(count, 2**20 + 7), np.uint32)
+        self._words = np.resize(few, count)
 
     def of_set(self, index: int) -> dict[str, Array]:  # noqa: ARG002 - all sets are alike
         return {"taken": self._words}
+
+
+def _words_spec(count: int) -> TensorSpec:
+    return TensorSpec((count,), "uint32")
 
 
 def _vectors(size_bytes: float) -> int:

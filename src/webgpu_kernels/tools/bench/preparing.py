@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from webgpu_kernels.errors import KernelError, LimitError
@@ -99,11 +99,7 @@ class ReadyCase:
 
 def program_of(case: BenchCase, kernel: Kernel, capabilities: Capabilities, way: Way) -> Program:
     """Plan and render one way to compute a case; see ``ReadyCase.program``."""
-    call = case.call
-    if way.tunables:
-        import dataclasses  # noqa: PLC0415 - tuning alone overrides them
-
-        call = dataclasses.replace(call, tunables={**call.tunables, **way.tunables})
+    call = replace(case.call, tunables={**case.call.tunables, **way.tunables})
     return call.program(kernel, capabilities, way.variant)
 
 

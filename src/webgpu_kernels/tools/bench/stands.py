@@ -5,10 +5,8 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
 
-from webgpu_kernels.arrays import np
 from webgpu_kernels.device import Executable
 from webgpu_kernels.errors import DeviceError
-from webgpu_kernels.planning.spec import TensorSpec
 from webgpu_kernels.tools.bench.samples import Sample, sample_of
 
 if TYPE_CHECKING:
@@ -252,16 +250,6 @@ class Load:
         with self._device.batch():
             for _ in range(rounds):
                 self._executable.run(self._inputs, self._outputs)
-
-
-def random_words(count: int) -> Array:
-    """Return words that no copy mistakes for its end mark: all are below 2**31."""
-    return np.resize(np.random.default_rng(0).integers(0, 2**31, min(count, 2**20 + 7), np.uint32), count)
-
-
-def words_spec(count: int) -> TensorSpec:
-    """Return the spec of so many words."""
-    return TensorSpec((count,), "uint32")
 
 
 def _storage(use: TensorUse) -> str | None:

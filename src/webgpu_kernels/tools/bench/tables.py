@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from webgpu_kernels.contract.kinds import Anything, Either, Entries, Formula, Key, Members, Table, Text
-from webgpu_kernels.tools.calls import DTYPE_KEY, LAYOUT_KEY, SHAPE_KEY
+from webgpu_kernels.tools.calls import DTYPE_KEY, SHAPE_KEY, SPEC
 from webgpu_kernels.tools.suites.tables import ANY_DATA, ANY_TOLERANCE, CASE_NAME
 
 _TEXT: Final = Text()
@@ -15,13 +15,7 @@ _TRAFFIC: Final = (
     Key("bytesWritten", Formula(least=0), "Bytes that a call has to write; by default those of all outputs."),
     Key("operations", Formula(least=0), "Arithmetic operations of a call."),
 )
-_INPUT: Final = Table(
-    "an input",
-    DTYPE_KEY,
-    SHAPE_KEY,
-    LAYOUT_KEY,
-    Key("data", ANY_DATA, "What it holds; by default random numbers."),
-)
+_INPUT: Final = SPEC.changed(Key("data", ANY_DATA, "What it holds; by default random numbers."))
 OUTPUT: Final = Table(
     "an output",
     DTYPE_KEY._replace(missing=None),
