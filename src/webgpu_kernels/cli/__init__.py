@@ -10,7 +10,7 @@ import sys
 import traceback
 from typing import TYPE_CHECKING, Final
 
-from webgpu_kernels.cli.arguments import Usage, command_parser, top_parser
+from webgpu_kernels.cli.arguments import Usage, command_parser, split_command
 from webgpu_kernels.cli.commands import COMMANDS
 from webgpu_kernels.cli.exits import Exit
 from webgpu_kernels.cli.screen import Screen
@@ -108,7 +108,7 @@ def _make_printable() -> None:
 
 
 def _parsed(words: Sequence[str]) -> tuple[ModuleType, argparse.Namespace]:
-    name, rest = top_parser().command(words)
+    name, rest = split_command(words)
     module = importlib.import_module(f"webgpu_kernels.cli.commands.{COMMANDS[name].module}")
     parser = command_parser(name, module.__doc__ or "")
     module.configure(parser)

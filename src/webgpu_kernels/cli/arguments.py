@@ -1,4 +1,4 @@
-"""Parsers: one for the command's name, one for its arguments, both with errors in one line and a way out."""
+"""What is typed: the command's name and a parser of its arguments, both with errors in one line and a way out."""
 
 from __future__ import annotations
 
@@ -78,40 +78,32 @@ def _shown(action: argparse.Action) -> str:
     return {"*": f"[{name} …]", "+": f"{name} …", "?": f"[{name}]"}.get(str(action.nargs), name)
 
 
-class TopParser:
-    """Finds the command's name, so that only its own module is loaded."""
+def split_command(words: Sequence[str]) -> tuple[str, list[str]]:
+    """Split the command's name from its arguments, so that only its own module is loaded.
 
-    def command(self, words: Sequence[str]) -> tuple[str, list[str]]:
-        """Split the command's name from its arguments.
+    Args:
+        words: all that was typed.
 
-        Args:
-            words: all that was typed.
+    Returns:
+        The command and the rest.
 
-        Returns:
-            The command and the rest.
-
-        Raises:
-            Usage: help or the version was asked for, or there is no such command.
-        """
-        first = words[0] if words else "--help"
-        if first in COMMANDS:
-            return first, list(words[1:])
-        if first in {"-h", "--help", "help"}:
-            if len(words) > 1 and words[1] in COMMANDS:
-                return words[1], ["--help"]
-            raise Usage(overview(), Exit.GOOD if words else Exit.USAGE)
-        if first in {"-V", "--version"}:
-            raise Usage(f"{PROGRAM} {version(PROGRAM)}", Exit.GOOD)
-        if first.startswith("-"):
-            raise Usage(f"{PROGRAM}: the command comes first: {PROGRAM} COMMAND {first}\nSee {PROGRAM} --help.")
-        near = closest(first, COMMANDS)
-        hint = f" Did you mean {near!r}?" if near else ""
-        raise Usage(f"{PROGRAM}: there is no command {first!r}.{hint}\nSee {PROGRAM} --help.")
-
-
-def top_parser() -> TopParser:
-    """Return the parser of the command's name."""
-    return TopParser()
+    Raises:
+        Usage: help or the version was asked for, or there is no such command.
+    """
+    first = words[0] if words else "--help"
+    if first in COMMANDS:
+        return first, list(words[1:])
+    if first in {"-h", "--help", "help"}:
+        if len(words) > 1 and words[1] in COMMANDS:
+            return words[1], ["--help"]
+        raise Usage(overview(), Exit.GOOD if words else Exit.USAGE)
+    if first in {"-V", "--version"}:
+        raise Usage(f"{PROGRAM} {version(PROGRAM)}", Exit.GOOD)
+    if first.startswith("-"):
+        raise Usage(f"{PROGRAM}: the command comes first: {PROGRAM} COMMAND {first}\nSee {PROGRAM} --help.")
+    near = closest(first, COMMANDS)
+    hint = f" Did you mean {near!r}?" if near else ""
+    raise Usage(f"{PROGRAM}: there is no command {first!r}.{hint}\nSee {PROGRAM} --help.")
 
 
 def overview() -> str:
