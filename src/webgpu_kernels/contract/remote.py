@@ -24,8 +24,7 @@ if TYPE_CHECKING:
     from webgpu_kernels.contract.source import Source
 
 FOLDER: Final = "build/webgpu"
-
-_KIND: Final = "kernel"
+KIND: Final = "kernel"
 _TRIES: Final = 3
 _WAIT_S: Final = 1.0
 _T = TypeVar("_T")
@@ -89,14 +88,8 @@ class Hub:
 
         Source: huggingface_hub, ``list_repo_tree``, which knows no timeout.
         """
-        where = str(source)
-        answer, more = self._ask(f"{source.repository}/tree/{commit}/{FOLDER}?recursive=true", where, tries=_TRIES)
-        if more:
-            raise PackageError("has more files than the Hub lists at once, so it is no package", where=where)
-        try:
-            files = {entry["path"]: int(entry["size"]) for entry in answer if entry["type"] == "file"}
-        except (KeyError, TypeError, ValueError) as error:
-            raise _unintelligible(where, self.endpoint) from error
+        fault = "has more files than the Hub lists at once, so it is no package"
+        files = self._files(source, f"{commit}/{FOLDER}", lambda entry: int(entry["size"]), fault)
         return {path.removeprefix(f"{FOLDER}/"): size for path, size in files.items()}
 
     def blobs(self, source: Source, commit: str) -> Mapping[str, str]:
@@ -116,13 +109,18 @@ class Hub:
 
         Source: huggingface_hub, ``list_repo_tree``, which knows no timeout.
         """
+        fault = "has more files than the Hub lists at once"
+        return self._files(source, commit, lambda entry: str(entry["oid"]), fault)
+
+    def _files(self, source: Source, tree: str, said_of: Callable[[Any], _T], fault: str) -> dict[str, _T]:
+        """Return the files of a commit, or of a folder at one, by path; more than are listed at once are a fault."""
         where = str(source)
-        answer, more = self._ask(f"{source.repository}/tree/{commit}?recursive=true", where, tries=_TRIES)
+        answer, more = self._ask(f"{source.repository}/tree/{tree}?recursive=true", where, tries=_TRIES)
         if more:
-            raise PackageError("has more files than the Hub lists at once", where=where)
+            raise PackageError(fault, where=where)
         try:
-            return {str(entry["path"]): str(entry["oid"]) for entry in answer if entry["type"] == "file"}
-        except (KeyError, TypeError) as error:
+            return {str(entry["path"]): said_of(entry) for entry in answer if entry["type"] == "file"}
+        except (KeyError, TypeError, ValueError) as error:
             raise _unintelligible(where, self.endpoint) from error
 
     def _ask(self, path: str, where: str, *, tries: int) -> tuple[Any, bool]:
@@ -134,7 +132,7 @@ class Hub:
 
         def ask() -> tuple[Any, bool]:
             response = get_session().get(
-                f"{self.endpoint}/api/{_KIND}s/{path}",
+                f"{self.endpoint}/api/{KIND}s/{path}",
                 headers=build_hf_headers(token=self.token, library_name="webgpu-kernels"),
                 timeout=constants.HF_HUB_ETAG_TIMEOUT,
             )
@@ -171,7 +169,7 @@ class Hub:
             path = hf_hub_download(
                 source.repository,
                 f"{FOLDER}/{name}",
-                repo_type=_KIND,
+                repo_type=KIND,
                 revision=commit,
                 endpoint=self.endpoint,
                 cache_dir=self.cache,
@@ -268,10 +266,10 @@ class Hub:
 
         Source: huggingface_hub, layout of the cache.
         """
-        return tuple(sorted(path for path in self.cache.glob(f"{_KIND}s--*") if path.is_dir()))
+        return tuple(sorted(path for path in self.cache.glob(f"{KIND}s--*") if path.is_dir()))
 
     def _stored(self, repository: str) -> Path:
-        return self.cache / f"{_KIND}s--{repository.replace('/', '--')}"
+        return self.cache / f"{KIND}s--{repository.replace('/', '--')}"
 
 
 def connect(token: str | bool | None = None) -> Hub:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, TypeVar
 
+from webgpu_kernels.contract.remote import KIND
 from webgpu_kernels.errors import HubAccessDenied, HubError, HubUnavailable, PackageNotFound
 
 if TYPE_CHECKING:
@@ -15,7 +16,6 @@ if TYPE_CHECKING:
     from webgpu_kernels.contract.remote import Hub
     from webgpu_kernels.errors import PackageError
 
-_KIND: Final = "kernel"
 _T = TypeVar("_T")
 _DENIED: Final = frozenset({401, 403})
 _MOVED: Final = frozenset({409, 412})
@@ -42,7 +42,7 @@ def begin_branch(hub: Hub, repository: str, branch: str, start: str) -> None:
 
     def begin() -> None:
         HfApi(endpoint=hub.endpoint, token=hub.token).create_branch(
-            repository, branch=branch, revision=start, repo_type=_KIND
+            repository, branch=branch, revision=start, repo_type=KIND
         )
 
     _once(begin, f"{repository}@{branch}", hub.endpoint)
@@ -89,7 +89,7 @@ def commit_files(
             repository,
             [*added, *gone],
             commit_message=message,
-            repo_type=_KIND,
+            repo_type=KIND,
             revision=branch,
             parent_commit=parent,
         )
