@@ -105,10 +105,12 @@ def test_hostile_manifests_end_in_time(change: Callable[[Manifest], object], tmp
         "{% for i in range(30000) %}{% for j in range(10) %}{% set a = i * j %}{% endfor %}{% endfor %}",
         "{% for i in range(9000) %}var<private> a{{ i }}: array<f32, {{ i + 1 }}>;\n{% endfor %}",
         "fn g() { " + "{ " * 3000 + "} " * 3000 + "}",
+        "\n" * 110_000,
+        "{% for i in range(70000) %}var<{% endfor %}",
     ],
 )
 def test_hostile_templates_end_in_time(text: str, tmp_path: Path) -> None:
-    """Loops, text without end and deep nesting cost seconds at most."""
+    """Loops, text without end, deep nesting and what is searched in vain cost seconds at most."""
     write_package(tmp_path, template=TEMPLATE + text)
     begin = time.monotonic()
     linted(tmp_path, seconds=5.0)

@@ -179,7 +179,7 @@ def _mentions(text: str, binding: Binding) -> int:
     """Count mentions of a variable beside its declaration; of a split one in any of its windows."""
     suffix = r"\d+" if binding.split is not None else ""
     every = len(re.findall(rf"\b{re.escape(binding.name)}{suffix}\b", text))
-    declared = len(re.findall(rf"\bvar\s*<[^>]*>\s*{re.escape(binding.name)}{suffix}\b", text))
+    declared = len(re.findall(rf"\bvar\s*<[^<>]*>\s*{re.escape(binding.name)}{suffix}\b", text))
     return every - declared
 
 
