@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import errno
 import json
 import sys
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, Final, Literal, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Final, Literal, Protocol, TextIO, TypeAlias
 
 from webgpu_kernels.legible import is_legible, legible
 
@@ -24,7 +23,6 @@ Part: TypeAlias = "str | tuple[str, str]"
 
 PROGRESS_AFTER_SECONDS: Final = 1.0
 """Work that ends sooner shows no progress bar."""
-_PLAIN_WIDTH: Final = 10_000
 
 
 class Progress(Protocol):
@@ -51,6 +49,7 @@ class Screen:
         self.json = json
         self._color = color
         self._answered = False
+        self._consoles: dict[TextIO, Console] = {}
 
     def text(self, *parts: Part) -> None:
         """Print a line to standard output, for people only.
@@ -161,34 +160,12 @@ class Screen:
             self.result({"error": {"kind": kind, "message": str(error), **{k: str(v) for k, v in facts.items() if v}}})
 
     def _console(self, *, stderr: bool = False) -> Console:
-        from rich.console import Console  # noqa: PLC0415 - loaded at the first line
-
-        class PlainConsole(Console):
-            """One that leaves it to the command line what a reader who has gone means: rich would exit with 1."""
-
-            def on_broken_pipe(self) -> None:
-                raise BrokenPipeError(errno.EPIPE, "nobody reads the output")
+        from webgpu_kernels.cli.console import PlainConsole  # noqa: PLC0415 - rich is loaded at the first line
 
         stream = sys.stderr if stderr else sys.stdout
-        forced = {"always": True, "never": False}.get(self._color)
-        options: dict[str, Any] = {} if stream.isatty() else {"width": _width_of_pipe()}
-        return PlainConsole(
-            file=stream,
-            force_terminal=forced,
-            no_color=True if forced is False else None,
-            highlight=False,
-            markup=False,
-            emoji=False,
-            **options,
-        )
-
-
-def _width_of_pipe() -> int:
-    """Return how wide tables are that nobody sees: COLUMNS where it is set, else as wide as they need."""
-    import os  # noqa: PLC0415
-
-    columns = os.environ.get("COLUMNS", "")
-    return int(columns) if columns.isdecimal() and int(columns) else _PLAIN_WIDTH
+        if stream not in self._consoles:
+            self._consoles[stream] = PlainConsole(stream, self._color)
+        return self._consoles[stream]
 
 
 def _line(parts: Sequence[Part]) -> Text:
