@@ -13,12 +13,12 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 
-def write_file(path: str | os.PathLike[str], text: str) -> Path:
+def write_file(path: str | os.PathLike[str], content: str | bytes) -> Path:
     """Write one file; its folder is made if need be, and who reads it meanwhile finds the old contents or the new.
 
     Args:
         path: the file.
-        text: what it shall hold, as UTF-8.
+        content: what it shall hold; text becomes UTF-8.
 
     Returns:
         The file.
@@ -27,17 +27,18 @@ def write_file(path: str | os.PathLike[str], text: str) -> Path:
         OutputError: it cannot be written; what was there is there still.
     """
     try:
-        return _write_bytes(Path(path), text.encode("utf-8"))
+        data = content.encode("utf-8") if isinstance(content, str) else content
     except UnicodeEncodeError as error:
         raise OutputError(f"cannot be written: {error.reason}", where=str(path)) from error
+    return _write_bytes(Path(path), data)
 
 
-def write_files(folder: str | os.PathLike[str], files: Mapping[str, str]) -> tuple[Path, ...]:
+def write_files(folder: str | os.PathLike[str], files: Mapping[str, str | bytes]) -> tuple[Path, ...]:
     """Write several files into a folder, which is made if need be; others that are there stay.
 
     Args:
         folder: the folder.
-        files: name, with slashes, to text.
+        files: name, with slashes, to text or bytes.
 
     Returns:
         The files.
@@ -45,23 +46,7 @@ def write_files(folder: str | os.PathLike[str], files: Mapping[str, str]) -> tup
     Raises:
         OutputError: one cannot be written; those before it are.
     """
-    return tuple(write_file(Path(folder) / name, text) for name, text in files.items())
-
-
-def write_bytes(folder: str | os.PathLike[str], files: Mapping[str, bytes]) -> tuple[Path, ...]:
-    """Write several files of bytes into a folder, which is made if need be; others that are there stay.
-
-    Args:
-        folder: the folder.
-        files: name, with slashes, to contents.
-
-    Returns:
-        The files.
-
-    Raises:
-        OutputError: one cannot be written; those before it are.
-    """
-    return tuple(_write_bytes(Path(folder) / name, contents) for name, contents in files.items())
+    return tuple(write_file(Path(folder) / name, content) for name, content in files.items())
 
 
 def _write_bytes(target: Path, contents: bytes) -> Path:

@@ -10,7 +10,7 @@ import webgpu_kernels as wk
 from webgpu_kernels.tools.calls import CallDescription
 from webgpu_kernels.tools.export.exporting import Export, export_call, portable_capabilities
 from webgpu_kernels.tools.suites.reading import suite_of
-from webgpu_kernels.tools.writing import write_bytes, write_files
+from webgpu_kernels.tools.writing import write_files
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -43,8 +43,7 @@ def written(tmp_path: Path) -> Callable[[Export], Path]:
     """Write an export and return its folder."""
 
     def write(made: Export) -> Path:
-        write_files(tmp_path, made.texts)
-        write_bytes(tmp_path, made.data)
+        write_files(tmp_path, {**made.texts, **made.data})
         return tmp_path
 
     return write

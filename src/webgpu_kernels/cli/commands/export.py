@@ -25,7 +25,7 @@ from webgpu_kernels.tools.capabilities import known_capabilities
 from webgpu_kernels.tools.export.exporting import export_call, portable_capabilities
 from webgpu_kernels.tools.export.fields import as_json
 from webgpu_kernels.tools.suites.reading import suite_of
-from webgpu_kernels.tools.writing import write_bytes, write_files
+from webgpu_kernels.tools.writing import write_files
 
 if TYPE_CHECKING:
     import argparse
@@ -61,8 +61,7 @@ def run(arguments: argparse.Namespace, screen: Screen) -> Exit:
     capabilities = capabilities_of(arguments) or portable_capabilities(call)
     case = _case(arguments.case, call, kernel)
     made = export_call(kernel, call, capabilities, case=case, seed=arguments.seed, with_data=not arguments.no_data)
-    files = [str(path) for path in write_files(arguments.output_dir, made.texts)]
-    files += [str(path) for path in write_bytes(arguments.output_dir, made.data)]
+    files = [str(path) for path in write_files(arguments.output_dir, {**made.texts, **made.data})]
     _show(made, arguments.output_dir, screen)
     screen.result({"files": files, "program": as_json(made.document)})
     return Exit.GOOD
