@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final
 
 from webgpu_kernels.cli.arguments import Usage
@@ -11,6 +12,7 @@ from webgpu_kernels.tools.locate import locate
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Iterator
 
     from webgpu_kernels.contract.trust import Trust
     from webgpu_kernels.device import Device
@@ -105,20 +107,22 @@ def located(text: str, arguments: argparse.Namespace, device: Device | None = No
     Raises:
         PackageError: as ``locate`` does; who is not trusted can be with an option of this command line.
     """
-    try:
+    with trust_in_options():
         return locate(text, trust=trust_of(arguments), device=device)
-    except UntrustedRepository as error:
-        raise in_options(error) from error
 
 
-def in_options(error: UntrustedRepository) -> UntrustedRepository:
+@contextmanager
+def trust_in_options() -> Iterator[None]:
     """Say how to trust a repository in the words of the command line instead of those of Python.
 
-    Args:
-        error: what was raised.
+    Yields:
+        Nothing, for what may meet a repository that is not trusted.
 
-    Returns:
-        One with another hint.
+    Raises:
+        UntrustedRepository: with another hint than the one that came.
     """
-    hint = f"Read its templates, then give --trust {error.where}."
-    return UntrustedRepository(error.message, where=error.where, expected=error.expected, hint=hint)
+    try:
+        yield
+    except UntrustedRepository as error:
+        hint = f"Read its templates, then give --trust {error.where}."
+        raise UntrustedRepository(error.message, where=error.where, expected=error.expected, hint=hint) from error

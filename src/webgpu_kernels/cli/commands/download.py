@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 from webgpu_kernels.cli.arguments import Usage
 from webgpu_kernels.cli.exits import Exit
-from webgpu_kernels.cli.packages import add_trust, in_options, located, trust_of
+from webgpu_kernels.cli.packages import add_trust, located, trust_in_options, trust_of
 from webgpu_kernels.contract import verify
 from webgpu_kernels.contract.lock import find_lock, read_lock
 from webgpu_kernels.contract.published import locked_package
-from webgpu_kernels.errors import DigestError, UntrustedRepository
+from webgpu_kernels.errors import DigestError
 
 if TYPE_CHECKING:
     import argparse
@@ -37,11 +37,11 @@ def run(arguments: argparse.Namespace, screen: Screen) -> Exit:
     """Fetch every package, then say where each lies."""
     if arguments.packages and arguments.lock is not None:
         raise Usage("Name packages or a lock file, not both.")
-    wanted = _named(arguments) if arguments.packages else _locked(arguments)
+    names, load = _named(arguments) if arguments.packages else _locked(arguments)
     documents = []
-    with screen.progress("download", len(wanted)) as progress:
-        for name, load in wanted.items():
-            documents.append(_fetched(name, load()))
+    with screen.progress("download", len(names)) as progress:
+        for name in names:
+            documents.append(_fetched(name, load(name)))
             progress.advance(1, name)
     for document in documents:
         revision = document["revision"]
@@ -50,27 +50,19 @@ def run(arguments: argparse.Namespace, screen: Screen) -> Exit:
     return Exit.GOOD
 
 
-def _named(arguments: argparse.Namespace) -> dict[str, Callable[[], Package]]:
-    def loading(name: str) -> Callable[[], Package]:
-        return lambda: located(name, arguments).package
-
-    return {name: loading(name) for name in arguments.packages}
+def _named(arguments: argparse.Namespace) -> tuple[tuple[str, ...], Callable[[str], Package]]:
+    return tuple(dict.fromkeys(arguments.packages)), lambda name: located(name, arguments).package
 
 
-def _locked(arguments: argparse.Namespace) -> dict[str, Callable[[], Package]]:
+def _locked(arguments: argparse.Namespace) -> tuple[tuple[str, ...], Callable[[str], Package]]:
     path = find_lock() if arguments.lock is None else arguments.lock
     trust = trust_of(arguments)
 
-    def loading(name: str) -> Callable[[], Package]:
-        def load() -> Package:
-            try:
-                return locked_package(name, None, str(path), trust, None)
-            except UntrustedRepository as error:
-                raise in_options(error) from error
+    def load(name: str) -> Package:
+        with trust_in_options():
+            return locked_package(name, None, str(path), trust, None)
 
-        return load
-
-    return {name: loading(name) for name in read_lock(path).kernels}
+    return tuple(read_lock(path).kernels), load
 
 
 def _fetched(name: str, package: Package) -> dict[str, Any]:

@@ -16,9 +16,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from webgpu_kernels.cli.exits import Exit
-from webgpu_kernels.cli.packages import add_trust, in_options, trust_of
+from webgpu_kernels.cli.packages import add_trust, trust_in_options, trust_of
 from webgpu_kernels.contract.lock import LOCK_NAME, Lock, Pin, lock_kernels, read_lock, wanted_kernels, write_lock
-from webgpu_kernels.errors import LockError, UntrustedRepository
+from webgpu_kernels.errors import LockError
 
 if TYPE_CHECKING:
     import argparse
@@ -61,13 +61,10 @@ def _locked(wanted: Mapping[str, int], arguments: argparse.Namespace, screen: Sc
 
     hub, trust = connect(), trust_of(arguments)
     pins: dict[str, Pin] = {}
-    try:
-        with screen.progress("lock", len(wanted)) as progress:
-            for repository, version in wanted.items():
-                pins.update(lock_kernels({repository: version}, hub, trust=trust).kernels)
-                progress.advance(1, repository)
-    except UntrustedRepository as error:
-        raise in_options(error) from error
+    with trust_in_options(), screen.progress("lock", len(wanted)) as progress:
+        for repository, version in wanted.items():
+            pins.update(lock_kernels({repository: version}, hub, trust=trust).kernels)
+            progress.advance(1, repository)
     return Lock(kernels=pins)
 
 
