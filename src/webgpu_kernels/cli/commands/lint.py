@@ -28,7 +28,7 @@ from webgpu_kernels.tools.lint.subject import file_of
 if TYPE_CHECKING:
     import argparse
 
-    from webgpu_kernels.cli.screen import Screen
+    from webgpu_kernels.cli.screen import Progress, Screen
     from webgpu_kernels.device import Device
     from webgpu_kernels.tools.lint import Finding, LintReport
 
@@ -80,20 +80,23 @@ def run(arguments: argparse.Namespace, screen: Screen) -> Exit:
     reports = []
     with screen.progress("lint") as progress:
         for name in names:
-            report = lint_package(
-                name,
-                lambda name=name: located(name, arguments),  # type: ignore[misc]  # mypy knows no lambda with defaults
-                device=device,
-                ignored=arguments.ignore,
-                advance=lambda what, name=name: progress.advance(1, f"{name}: {what}"),  # type: ignore[misc]
-            )
-            reports.append(report)
-            _show(report, reason, arguments.format, screen)
+            reports.append(_linted(name, arguments, device, progress))
+            _show(reports[-1], reason, arguments.format, screen)
     errors, warnings = (sum(report.count(severity) for report in reports) for severity in ("error", "warning"))
     good = not errors and not (arguments.strict and warnings)
     documents = [report_json(report) for report in reports]
     screen.result({"good": good, "errors": errors, "warnings": warnings, "packages": documents})
     return Exit.GOOD if good else Exit.FOUND
+
+
+def _linted(name: str, arguments: argparse.Namespace, device: Device | None, progress: Progress) -> LintReport:
+    return lint_package(
+        name,
+        lambda: located(name, arguments),
+        device=device,
+        ignored=arguments.ignore,
+        advance=lambda what: progress.advance(1, f"{name}: {what}"),
+    )
 
 
 def _device(arguments: argparse.Namespace) -> tuple[Device | None, str]:
