@@ -50,7 +50,7 @@ class OwnPackage:
     @property
     def spec(self) -> str:
         """How the manifest is written: ``2.1``, or ``1.0`` for the older dialect."""
-        return "1.0" if is_older(load_json(self.package.read(MANIFEST))) else "2.1"
+        return spec_of(self.package)
 
     @property
     def variants(self) -> Mapping[str, tuple[str, ...]]:
@@ -132,6 +132,18 @@ def own_package(text: str) -> OwnPackage:
     return OwnPackage(
         package=assemble(root, None, where=text), stated=_stated(root, text), folder=whole.parents[1] if inner else None
     )
+
+
+def spec_of(package: Package) -> str:
+    """Return how a package's manifest is written: ``2.1``, or ``1.0`` for the older dialect.
+
+    Args:
+        package: from anywhere.
+
+    Raises:
+        PackageError: the manifest cannot be read again.
+    """
+    return "1.0" if is_older(load_json(package.read(MANIFEST))) else "2.1"
 
 
 def _stated(root: Path, where: str) -> Metadata | None:

@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from webgpu_kernels.contract import bundled_names, bundled_package
 from webgpu_kernels.contract.files import suffix_fault
-from webgpu_kernels.contract.json_text import load_json
-from webgpu_kernels.contract.older import is_older
 from webgpu_kernels.contract.package import MANIFEST
 from webgpu_kernels.tools.card.contract_tables import attribute_table, constraint_table, port_table, scalar_table
 from webgpu_kernels.tools.card.example import example_of
 from webgpu_kernels.tools.card.javascript_code import PACKAGE, RELEASE, SPEC, javascript_code
 from webgpu_kernels.tools.card.markdown import block, code, one_line
 from webgpu_kernels.tools.card.python_code import needs_nibbles, python_code
-from webgpu_kernels.tools.lint.subject import CARD, folder_of
+from webgpu_kernels.tools.lint.subject import folder_of
+from webgpu_kernels.tools.own import CARD, spec_of
+from webgpu_kernels.tools.pack import LICENSE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -68,10 +68,10 @@ def card_text(package: Package, *, metadata: Metadata | None = None, owner: str 
     stated = metadata or package.metadata
     facts = _Facts(
         files=_files(package),
-        license=(stated.license if stated else None) or "Apache-2.0",
+        license=(stated.license if stated else None) or LICENSE,
         version=(stated.version if stated else None) or 1,
         owner=owner or _owner(package),
-        spec="1.0" if is_older(load_json(package.read(MANIFEST))) else "2.1",
+        spec=spec_of(package),
         example=example_of(package),
         bundled=_is_bundled(package),
     )
