@@ -162,6 +162,14 @@ class Fields:
         node.fail_kind(f"an integer of at least {least}")
         return default
 
+    def version(self, newest: int) -> None:
+        """Read ``version``, that of the document's format; what is newer than ``newest`` is refused."""
+        found = self.integer("version")
+        if found > newest:
+            self.node.at("version", found).fail(
+                f"is {found}: this version of the library reads up to {newest}; update it"
+            )
+
     def choice(self, key: str, choices: Sequence[_Choice]) -> _Choice | None:
         """Return a string member that is one of ``choices``, or None."""
         node = self.get(key)

@@ -230,9 +230,7 @@ def read_profile(content: str | bytes, *, where: str) -> Profile:
 def _profile(root: Node) -> Profile:
     fields = Fields(root, PROFILE)
     fields.choice("format", (FORMAT,))
-    version = fields.integer("version")
-    if version > VERSION:
-        root.at("version", version).fail(f"is {version}: this version of the library reads up to {VERSION}; update it")
+    fields.version(VERSION)
     node = fields.get("entries")
     return Profile(
         op_id=fields.text("opId") or "",

@@ -46,7 +46,7 @@ from webgpu_kernels.tools.results.tables import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from webgpu_kernels.contract.kinds import Table
     from webgpu_kernels.tools.results.model import Number
@@ -69,9 +69,7 @@ def read_run(root: Node) -> RunResults:
     """
     members = Members(root, RESULTS)
     members.choice("format", (FORMAT,))
-    version = members.integer("version")
-    if version > VERSION:
-        root.at("version", version).fail(f"is {version}: this version of the library reads up to {VERSION}; update it")
+    members.version(VERSION)
     return RunResults(
         kind=members.choice("kind", KINDS),
         created=members.text("created"),
@@ -86,45 +84,31 @@ def read_run(root: Node) -> RunResults:
     )
 
 
-class Members:
-    """The members of an object of results, which may have others too.
+class Members(Fields):
+    """The members of an object of results: what has to be there is never None, and null is as good as nothing."""
 
-    Args:
-        node: the object.
-        table: what is known of it.
-    """
-
-    def __init__(self, node: Node, table: Table) -> None:
-        self.fields = Fields(node, table)
+    __slots__ = ()
 
     def text(self, key: str) -> str:
         """Return a string that has to be there."""
-        return self.fields.text(key) or ""
+        return super().text(key) or ""
 
     def text_or_none(self, key: str) -> str | None:
         """Return a string, or None for null or nothing."""
         node = self._given(key)
         return node.string() if node else None
 
-    def choice(self, key: str, choices: tuple[_C, ...]) -> _C:
+    def choice(self, key: str, choices: Sequence[_C]) -> _C:
         """Return one of a few words, which has to be there."""
-        return self.fields.choice(key, choices) or choices[0]
-
-    def flag(self, key: str) -> bool:
-        """Return true or false, false where it is absent."""
-        return self.fields.flag(key)
-
-    def integer(self, key: str) -> int:
-        """Return an integer that is not negative and has to be there."""
-        return self.fields.integer(key)
+        return super().choice(key, choices) or choices[0]
 
     def integer_or_none(self, key: str) -> int | None:
-        """Return such an integer, or None for null or nothing."""
+        """Return an integer that is not negative, or None for null or nothing."""
         return self.integer(key) if self._given(key) else None
 
     def number(self, key: str) -> Number:
         """Return a number that has to be there."""
-        node = self.fields.get(key)
+        node = self.get(key)
         return number(node) if node else 0
 
     def number_or_none(self, key: str) -> Number | None:
@@ -134,7 +118,7 @@ class Members:
 
     def one(self, key: str, read: Callable[[Members], _T], table: Table) -> _T:
         """Return an object that has to be there; where it is not, that is one defect, not one for each member."""
-        return read(Members(self.fields.get(key) or Node({}, Report()), table))
+        return read(Members(self.get(key) or Node({}, Report()), table))
 
     def one_or_none(self, key: str, read: Callable[[Members], _T], table: Table) -> _T | None:
         """Return an object, or None for null or nothing."""
@@ -143,21 +127,21 @@ class Members:
 
     def several(self, key: str, read: Callable[[Members], _T], table: Table, what: str) -> tuple[_T, ...]:
         """Return a list of objects, empty where it is absent."""
-        node = self.fields.get(key)
+        node = self.get(key)
         return tuple(read(Members(entry, table)) for entry in (node.entries(what) if node else ()))
 
     def named(self, key: str, read: Callable[[Node], _T], what: str) -> Mapping[str, _T]:
         """Return an object of names to values, empty where it is absent."""
-        node = self.fields.get(key)
+        node = self.get(key)
         return MappingProxyType({name: read(member) for name, member in (node.members(what) if node else ())})
 
     def list_of(self, key: str, read: Callable[[Node], _T], what: str) -> tuple[_T, ...]:
         """Return a list of values, empty where it is absent."""
-        node = self.fields.get(key)
+        node = self.get(key)
         return tuple(read(entry) for entry in (node.entries(what) if node else ()))
 
     def _given(self, key: str) -> Node | None:
-        node = self.fields.get(key)
+        node = self.get(key)
         return node if node is not None and node.value is not None else None
 
 
