@@ -9,7 +9,7 @@ from webgpu_kernels.contract import dtype_of_onnx_code
 from webgpu_kernels.errors import DtypeError, KernelError, RequestError, ShapeError
 from webgpu_kernels.planning.attributes import unknown_name
 from webgpu_kernels.planning.capabilities import Capabilities
-from webgpu_kernels.planning.quantities import MAX_RANK, as_count
+from webgpu_kernels.planning.quantities import MAX_RANK, as_counts
 from webgpu_kernels.planning.request import Request, check_dtype, check_layout
 from webgpu_kernels.planning.scope import Scope, evaluate_in, request_scope
 from webgpu_kernels.planning.spec import TensorSpec
@@ -169,9 +169,8 @@ def _shape_value(port: Port, scope: Scope, where: str) -> Value:
 def _checked(value: Value, fixed: TensorSpec | None, where: str) -> tuple[int, ...]:
     if isinstance(value, list) and len(value) > MAX_RANK:
         raise ShapeError(f"the shape has {len(value):,} dimensions", where=where, expected=f"at most {MAX_RANK}")
-    counts = [as_count(entry) for entry in value] if isinstance(value, list) else [None]
-    shape = tuple(count for count in counts if count is not None)
-    if len(shape) < len(counts):
+    shape = as_counts(value) if isinstance(value, list) else None
+    if shape is None:
         raise ShapeError("the shape is not a list of non-negative integers", where=where, got=repr(value))
     if fixed is not None and fixed.shape != shape:
         raise ShapeError("wrong shape", where=where, expected=str(list(shape)), got=str(list(fixed.shape)))

@@ -10,7 +10,7 @@ from webgpu_kernels.errors import LanguageError, PlanError
 from webgpu_kernels.language import Bounded
 from webgpu_kernels.planning.bindings import PlannedBinding, plan_binding, tensor_bytes
 from webgpu_kernels.planning.grids import plan_grid
-from webgpu_kernels.planning.quantities import MAX_RANK, as_count
+from webgpu_kernels.planning.quantities import MAX_RANK, as_counts
 from webgpu_kernels.planning.ranges import value_ranges
 from webgpu_kernels.planning.scope import Scope, derive_into, evaluate_in
 from webgpu_kernels.planning.windows import check_variables, split_binding
@@ -166,9 +166,8 @@ def _intermediate(entry: Intermediate, scope: Scope, where: str) -> PlannedInter
     value = _value(entry.shape, scope, path)
     if isinstance(value, list) and len(value) > MAX_RANK:
         raise PlanError(f"the shape has {len(value):,} dimensions", where=path, expected=f"at most {MAX_RANK}")
-    counts = [as_count(entry) for entry in (value if isinstance(value, list) else [value])]
-    dimensions = tuple(count for count in counts if count is not None)
-    if len(dimensions) < len(counts):
+    dimensions = as_counts(value if isinstance(value, list) else [value])
+    if dimensions is None:
         raise PlanError("the shape is not a list of non-negative integers", where=path, got=repr(value))
     elements = 1
     for dimension in dimensions:

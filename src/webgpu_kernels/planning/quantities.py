@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 F32_MAX: Final = 3.4028234663852886e38
 """Largest finite float32."""
@@ -27,3 +30,23 @@ def as_count(value: object) -> int | None:
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < 2**53 or value != int(value):
         return None
     return int(value)
+
+
+def as_counts(values: Iterable[object]) -> tuple[int, ...] | None:
+    """Return non-negative whole numbers as ints.
+
+    Args:
+        values: what an expression gave.
+
+    Returns:
+        The numbers; None where one of them is none.
+
+    Source: FORMAT, sections 4 and 8.
+    """
+    found: list[int] = []
+    for value in values:
+        count = as_count(value)
+        if count is None:
+            return None
+        found.append(count)
+    return tuple(found)

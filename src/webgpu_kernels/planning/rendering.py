@@ -96,8 +96,8 @@ class _Rendering:
         meter = Meter(work)
         rendered = self._templates.template(step.shader).render(_template_scope(self._plan.request, step), meter)
         self._work_left -= work - meter.left
-        if rendered not in self._seen:
-            self._seen[rendered] = rendered
+        kept = self._seen.setdefault(rendered, rendered)
+        if kept is rendered:
             self._chars_left -= len(rendered.text)
         if self._chars_left < 0:
             raise PlanError(
@@ -105,7 +105,7 @@ class _Rendering:
                 where=self._plan.where,
                 expected=f"at most {MAX_PROGRAM_CHARS:,} characters",
             )
-        return self._seen[rendered]
+        return kept
 
 
 def _program_pass(plan: Plan, step: PlannedPass, rendered: Rendered) -> ProgramPass:

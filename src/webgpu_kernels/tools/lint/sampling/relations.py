@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from webgpu_kernels.errors import KernelError
 from webgpu_kernels.language.compiler import Compiler
 from webgpu_kernels.language.syntax import Call, Chain, Literal, Name, Unary
-from webgpu_kernels.planning.quantities import as_count
+from webgpu_kernels.planning.quantities import as_counts
 from webgpu_kernels.tools.lint.trees import dotted, nodes
 
 if TYPE_CHECKING:
@@ -154,7 +154,4 @@ def as_shape(value: Value) -> tuple[int, ...] | None:
     Returns:
         The shape; None where it is none.
     """
-    if not isinstance(value, list) or len(value) > 16:
-        return None
-    counts = [as_count(entry) for entry in value]
-    return None if None in counts else tuple(count for count in counts if count is not None)
+    return as_counts(value) if isinstance(value, list) and len(value) <= 16 else None
