@@ -104,11 +104,6 @@ class Bench:
         return next((timing for timing in self.variants if timing.kind == "faster"), None)
 
     @property
-    def rival(self) -> Timing | None:
-        """The fastest peer that computes the same."""
-        return next((timing for timing in self.peers if timing.kind == "peer" and timing.time), None)
-
-    @property
     def tags(self) -> tuple[str, ...]:
         """What filters find it by."""
         failed = any(not timing.time for timing in self.variants)
