@@ -170,7 +170,7 @@ def _changes(result: BenchResult, bench: Bench, base: BenchResult) -> Iterator[C
         old = time_of(other.median_us, other.spread_us) if other else None
         if new is None or old is None or result.clock != base.clock:
             continue
-        verdict = _verdict(new, old, bench.copy, base)
+        verdict = _verdict(new, old, bench.copy, then)
         if called or verdict != "same":
             yield Change(
                 bench=bench,
@@ -189,10 +189,9 @@ def _copy(bench: BenchResult) -> Time | None:
     return time_of(bench.copy.median_us, bench.copy.spread_us) if bench.copy else None
 
 
-def _verdict(new: Time, old: Time, copy: Time | None, base: BenchResult) -> Verdict:
-    """Compare two times; where they differ as those of the copy do, it is the device that changed."""
+def _verdict(new: Time, old: Time, copy: Time | None, then: Time | None) -> Verdict:
+    """Compare two times; where they differ as those of the copy do, now and then, it is the device that changed."""
     found = difference(new, old, least=LEAST_BETWEEN)
-    then = _copy(base)
     if found == "same" or copy is None or then is None or difference(copy, then, least=LEAST_BETWEEN) != found:
         return found
     ratio = copy.median / then.median
