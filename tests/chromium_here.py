@@ -10,43 +10,43 @@ import pytest
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from webgpu_kernels.tools.engines.browser import BrowserSettings
     from webgpu_kernels.tools.engines.chromium import ChromiumEngine
 
-ARGUMENTS = ("--enable-unsafe-webgpu", "--use-webgpu-adapter=swiftshader", "--enable-webgpu-developer-features")
 INSTALL = "sudo apt-get update && sudo apt-get install -y chromium"
 
 
 @pytest.fixture(scope="session")
 def chromium() -> Iterator[Any]:
     """Playwright's browser, with WebGPU on SwiftShader: one for all tests, as a thread can drive one only."""
-    executable = executable_or_skip()
+    found = settings_or_skip()
     from playwright.sync_api import sync_playwright  # noqa: PLC0415 - an extra
 
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=executable, args=ARGUMENTS, chromium_sandbox=False)
+        launch = playwright.chromium.launch
+        browser = launch(executable_path=found.executable, args=found.arguments, chromium_sandbox=False)
         yield browser
         browser.close()
 
 
-def executable_or_skip() -> str:
-    """Return Chromium's program; skip the test where there is none."""
+def settings_or_skip() -> BrowserSettings:
+    """Return Chromium and its arguments for SwiftShader; skip the test where there is none."""
     from webgpu_kernels.errors import NoAdapterError  # noqa: PLC0415 - collecting tests must not need the package
     from webgpu_kernels.tools.engines.browser import find_settings  # noqa: PLC0415
 
     pytest.importorskip("playwright", reason="playwright is not installed: pip install 'webgpu-kernels[browser]'")
     try:
-        return find_settings(software=True).executable
+        return find_settings(software=True)
     except NoAdapterError as error:
         pytest.skip(f"{error.message}. Run: {INSTALL}")
 
 
 def open_or_skip(*, timeout_s: float = 300.0) -> ChromiumEngine:
     """Open the engine on SwiftShader; skip the test where there is no Chromium."""
-    executable_or_skip()
-    from webgpu_kernels.tools.engines.browser import find_settings  # noqa: PLC0415 - as above
-    from webgpu_kernels.tools.engines.chromium import ChromiumEngine  # noqa: PLC0415
+    found = settings_or_skip()
+    from webgpu_kernels.tools.engines.chromium import ChromiumEngine  # noqa: PLC0415 - as above
 
-    return ChromiumEngine(find_settings(software=True), timeout_s=timeout_s)
+    return ChromiumEngine(found, timeout_s=timeout_s)
 
 
 def descendants(pid: int) -> dict[int, str]:

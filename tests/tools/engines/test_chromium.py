@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
-from chromium_here import descendants, executable_or_skip, open_or_skip
+from chromium_here import descendants, open_or_skip, settings_or_skip
 from hand_made_programs import HEADER, Programs
 
 from webgpu_kernels.errors import (
@@ -287,7 +287,7 @@ except KeyboardInterrupt:
 
 def test_ctrl_c_ends_the_browser(tmp_path: Path) -> None:
     """A run that is interrupted leaves at once, and no process behind."""
-    executable_or_skip()
+    settings_or_skip()
     tests = str(Path(__file__).resolve().parents[2])
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([tests, os.environ.get("PYTHONPATH", "")])}
     command = [sys.executable, "-c", INTERRUPTED]
@@ -332,7 +332,7 @@ def test_a_variable_that_names_no_program_is_said(monkeypatch: pytest.MonkeyPatc
 
 def test_a_program_that_is_no_browser_does_not_start(monkeypatch: pytest.MonkeyPatch) -> None:
     """One line, with what to look at."""
-    executable_or_skip()
+    settings_or_skip()
     monkeypatch.setenv("WEBGPU_KERNELS_CHROMIUM", "/bin/false")
     with pytest.raises(NoAdapterError) as caught:
         open_engine("chromium")
@@ -350,14 +350,14 @@ def test_arguments_of_ones_own_reach_the_browser() -> None:
 
 def test_an_adapter_that_is_not_there_is_an_error() -> None:
     """Never another one in its place."""
-    executable_or_skip()
+    settings_or_skip()
     with pytest.raises(NoAdapterError, match=r"no such adapter in Chromium: expected swiftshader.*, got 'GeForce'"):
         open_chromium("GeForce")
 
 
 def test_a_timeout_that_is_no_number_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     """Before the browser starts."""
-    executable_or_skip()
+    settings_or_skip()
     monkeypatch.setenv("WEBGPU_KERNELS_CHROMIUM_TIMEOUT", "soon")
     with pytest.raises(NoAdapterError) as caught:
         open_chromium()
