@@ -63,6 +63,7 @@ HARMLESS_TEMPLATES: dict[str, str] = {
     "lines_of_spaces": (" " * 100 + "\n") * 1900 + "{%- if true -%}{% endif %}",
     "many_statements": "{% set a = 1 %}" * 12_000,
     "many_prints": "{{ 1 }}" * 28_000,
+    "empty_lines": "\n" * 190_000,
     "digits": "1" * 190_000,
     "builtin_often": "{% for i in range(9000) %}builtin(     {% endfor %}",
     "enable_and_spaces": "enable" + ("{% for i in range(2900) %}" + " " * 100 + "{% endfor %}"),

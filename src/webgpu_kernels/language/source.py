@@ -55,6 +55,8 @@ class TemplateSource(Source):
         self._starts = [0]
         for piece in pieces[:-1]:
             self._starts.append(self._starts[-1] + len(piece.text))
+        # Every line of what is rendered is looked up: counting them from the start each time would take its square.
+        self._breaks = [found.start() for found in re.finditer("\n", self.text)]
 
     def error(self, message: str, at: int) -> LanguageSyntaxError:
         """Return a syntax error that shows the line as its author wrote it and marks the place."""
@@ -68,7 +70,8 @@ class TemplateSource(Source):
         """Return the template and its line, counted from 1, of an offset."""
         index = bisect.bisect_right(self._starts, at) - 1
         piece = self._pieces[index]
-        return piece.name, piece.line + piece.text.count("\n", 0, at - self._starts[index])
+        lines = bisect.bisect_left(self._breaks, at) - bisect.bisect_left(self._breaks, self._starts[index])
+        return piece.name, piece.line + lines
 
     def where(self, at: int) -> str:
         """Name the place of an offset: template and line."""
