@@ -23,7 +23,6 @@ from webgpu_kernels.tools.engines.native import NativeEngine
 from webgpu_kernels.tools.results import BenchResult, SkippedBench
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
     from webgpu_kernels.planning.capabilities import Capabilities
@@ -32,15 +31,6 @@ pytestmark = pytest.mark.device
 
 SHORT = Effort(runs=5, seconds=0.05)
 WRONG = "y[i] = x[i] * select(2.0, 2.5, i == 5u);"
-
-
-@pytest.fixture(scope="module")
-def engine() -> Iterator[NativeEngine]:
-    """The adapter of this machine."""
-    opened = open_engine("native")
-    assert isinstance(opened, NativeEngine)
-    yield opened
-    opened.close()
 
 
 def run(root: Path, engine: Any, **options: Any) -> list[BenchResult | SkippedBench]:

@@ -17,20 +17,11 @@ from webgpu_kernels.tools.engines import Engine, open_engine
 from webgpu_kernels.tools.engines.words import POISON, decode_output, encode_input, poisoned_words
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
     from webgpu_kernels.planning.program import TensorUse
 
 pytestmark = pytest.mark.device
-
-
-@pytest.fixture(scope="module")
-def engine() -> Iterator[Engine]:
-    """The adapter of this machine."""
-    opened = open_engine()
-    yield opened
-    opened.close()
 
 
 def use_of(dtype: str, size: int) -> TensorUse:

@@ -15,26 +15,17 @@ from published_packages import FOLDERS, published_folder
 import webgpu_kernels as wk
 from webgpu_kernels.errors import SuiteError
 from webgpu_kernels.planning.capabilities import Capabilities
-from webgpu_kernels.tools.engines import Engine, open_engine
 from webgpu_kernels.tools.suites.reading import suite_of
 from webgpu_kernels.tools.suites.references import reference_path
 from webgpu_kernels.tools.suites.running import run_suite
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
+    from webgpu_kernels.tools.engines import Engine
     from webgpu_kernels.tools.results import TestResult
 
 pytestmark = pytest.mark.device
-
-
-@pytest.fixture(scope="module")
-def engine() -> Iterator[Engine]:
-    """The adapter of this machine."""
-    opened = open_engine("native")
-    yield opened
-    opened.close()
 
 
 def ran(kernel: wk.Kernel, engine: Engine, **options: Any) -> list[TestResult]:

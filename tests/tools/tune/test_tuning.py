@@ -17,13 +17,12 @@ from webgpu_kernels.errors import ExtraMissing
 from webgpu_kernels.tools.bench.reading import benches_of
 from webgpu_kernels.tools.bench.running import Runner
 from webgpu_kernels.tools.bench.samples import Sample, sample_of
-from webgpu_kernels.tools.engines import open_engine
 from webgpu_kernels.tools.tune.space import knobs_of
 from webgpu_kernels.tools.tune.tuning import tune_package
 from webgpu_kernels.tuning.profile import Entry, Profile
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Mapping
     from pathlib import Path
 
     from webgpu_kernels.planning.program import Program
@@ -33,14 +32,6 @@ if TYPE_CHECKING:
 WRONG = "y[i] = x[i];"
 SIZED = "y[i] = x[i] + x[i]; // {{ tunables.SIZE }} {{ tunables.IDLE is defined }}"
 MANIFEST = {"tunables": {"SIZE": {"default": 8}, "IDLE": {"default": 4}}}
-
-
-@pytest.fixture(scope="module")
-def engine() -> Iterator[Engine]:
-    """The adapter of this machine."""
-    opened = open_engine("native")
-    yield opened
-    opened.close()
 
 
 class MadeUp:
