@@ -19,7 +19,7 @@ from webgpu_kernels.tools.results.model import (
     VariantTime,
     Worst,
 )
-from webgpu_kernels.tools.results.surroundings import device_facts, machine_facts, new_results, package_facts
+from webgpu_kernels.tools.results.surroundings import machine_facts, new_results, package_facts
 
 __all__ = [
     "BenchResult",
@@ -36,7 +36,6 @@ __all__ = [
     "VariantFacts",
     "VariantTime",
     "Worst",
-    "device_facts",
     "machine_facts",
     "merge_results",
     "new_results",

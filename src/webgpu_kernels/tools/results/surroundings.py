@@ -52,7 +52,7 @@ def new_results(
         command=command,
         machine=machine_facts(),
         versions=_versions((*LIBRARIES, *libraries)),
-        device=device_facts(engine),
+        device=_device_facts(engine),
         packages=tuple(packages),
     )
 
@@ -64,14 +64,6 @@ def machine_facts() -> Machine:
         processor=_processor(),
         cores=os.cpu_count() or 1,
         python=platform.python_version(),
-    )
-
-
-def device_facts(engine: Engine) -> ResultDevice:
-    """Describe an engine's device."""
-    capabilities = engine.capabilities
-    return ResultDevice(
-        census=engine.census, features=tuple(sorted(capabilities.features)), limits=dict(capabilities.limits)
     )
 
 
@@ -98,6 +90,13 @@ def package_facts(kernel: Kernel, source: str) -> PackageFacts:
             VariantFacts(id=variant.id, description=variant.description or None, priority=variant.priority)
             for variant in kernel.manifest.variants
         ),
+    )
+
+
+def _device_facts(engine: Engine) -> ResultDevice:
+    capabilities = engine.capabilities
+    return ResultDevice(
+        census=engine.census, features=tuple(sorted(capabilities.features)), limits=dict(capabilities.limits)
     )
 
 
