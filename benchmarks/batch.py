@@ -12,7 +12,7 @@ from __future__ import annotations
 import statistics
 import sys
 import time
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from host import HandWritten
@@ -39,7 +39,8 @@ class Chain:
         kernel = wk.get_kernel("ai.onnx.Add", device=device)
         self._call = kernel.prepare({"a": one, "b": self._tensors[0]})
         self._one = one
-        self.by_hand = HandChain(device.wgpu_device, self._call.program, SIZE)
+        arrays = {"a": np.ones(SIZE, np.float32), "b": np.zeros(SIZE, np.float32)}
+        self.by_hand = HandWritten(device.wgpu_device, self._call.program, arrays)
 
     def separate(self, calls: int) -> None:
         """Call one after another."""
@@ -61,25 +62,6 @@ class Chain:
                 raise SystemExit("the calls of a chain do not see each other's results")
 
 
-class HandChain(HandWritten):
-    """The same dispatches, in one compute pass."""
-
-    def __init__(self, device: Any, program: Any, size: int) -> None:
-        super().__init__(device, program, {"a": np.ones(size, np.float32), "b": np.zeros(size, np.float32)})
-
-    def run(self, calls: int) -> None:
-        """Encode and submit; the GPU goes on by itself."""
-        encoder = self._device.create_command_encoder()
-        compute = encoder.begin_compute_pass()
-        for _ in range(calls):
-            for pipeline, group, grid in self._steps:
-                compute.set_pipeline(pipeline)
-                compute.set_bind_group(0, group)
-                compute.dispatch_workgroups(*grid)
-        compute.end()
-        self._device.queue.submit([encoder.finish()])
-
-
 def main() -> None:
     """Print a table."""
     rounds = int(sys.argv[1]) if len(sys.argv) > 1 else ROUNDS
@@ -88,7 +70,7 @@ def main() -> None:
     chain.check()
     print(describe(device.name))
     ways: dict[str, Callable[[int], None]] = {
-        "by hand, one pass": chain.by_hand.run,
+        "by hand, one pass": chain.by_hand,
         "separate calls": chain.separate,
         "in device.batch()": chain.batch,
     }

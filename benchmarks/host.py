@@ -54,14 +54,15 @@ class HandWritten:
         self._upload(arrays)
         self._steps = [(*self._compiled(step), step.grid) for step in program.passes]
 
-    def __call__(self) -> None:
-        """Encode and submit; the GPU goes on by itself."""
+    def __call__(self, calls: int = 1) -> None:
+        """Encode so many calls in one compute pass and submit; the GPU goes on by itself."""
         encoder = self._device.create_command_encoder()
         compute = encoder.begin_compute_pass()
-        for pipeline, group, grid in self._steps:
-            compute.set_pipeline(pipeline)
-            compute.set_bind_group(0, group)
-            compute.dispatch_workgroups(*grid)
+        for _ in range(calls):
+            for pipeline, group, grid in self._steps:
+                compute.set_pipeline(pipeline)
+                compute.set_bind_group(0, group)
+                compute.dispatch_workgroups(*grid)
         compute.end()
         self._device.queue.submit([encoder.finish()])
 
