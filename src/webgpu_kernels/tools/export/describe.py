@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from webgpu_kernels.planning.program import Program, ProgramPass, Slot, TensorUse
     from webgpu_kernels.planning.uniforms import PlannedStruct
 
+    BufferSizes = Mapping[tuple[str, str], int]  # source and name to bytes
     StoredAs = Literal["f16", "f32", "i32", "u32", "i64", "u8", "u4"]
 
 _WORD_BYTES: Final = 4
@@ -52,17 +53,15 @@ def describe_program(
 
     Source: docs/export.md.
     """
-    sizes = {use.name: use.size_bytes for use in (*program.inputs, *program.outputs)}
-    scratch = {entry.id: entry.size_bytes for entry in program.scratch}
+    sizes = _buffer_sizes(program)
     shaders = shader_files(program)
     planned = bindings or [()] * len(program.passes)
     return ProgramDocument(
-        requires=_requirements(program, requires),
+        requires=_requirements(program, sizes, requires),
         tensors=tuple(_tensors(program)),
         scratch=tuple(ScratchEntry(id=e.id, size_bytes=e.size_bytes, zero_init=e.zero_init) for e in program.scratch),
         passes=tuple(
-            _pass(step, shaders[step.wgsl], sizes, scratch, known)
-            for step, known in zip(program.passes, planned, strict=True)
+            _pass(step, shaders[step.wgsl], sizes, known) for step, known in zip(program.passes, planned, strict=True)
         ),
     )
 
@@ -87,6 +86,17 @@ def shader_files(program: Program) -> dict[str, str]:
         taken[plain] += 1
         names[step.wgsl] = f"{plain}.wgsl" if taken[plain] == 1 else f"{plain}-{taken[plain]}.wgsl"
     return names
+
+
+def _buffer_sizes(program: Program) -> BufferSizes:
+    tensors = {("tensor", use.name): use.size_bytes for use in (*program.inputs, *program.outputs)}
+    return {**tensors, **{("scratch", entry.id): entry.size_bytes for entry in program.scratch}}
+
+
+def _bound_bytes(slot: Slot, sizes: BufferSizes) -> int:
+    if slot.size_bytes is not None:
+        return slot.size_bytes
+    return len(slot.contents or b"") if slot.source == "uniform" else sizes[slot.source, slot.name]
 
 
 def _tensors(program: Program) -> Iterator[TensorEntry]:
@@ -126,13 +136,7 @@ def _stored_as(use: TensorUse) -> StoredAs:
     return words[wgsl_scalar(use.storage)]
 
 
-def _pass(
-    step: ProgramPass,
-    shader: str,
-    sizes: Mapping[str, int],
-    scratch: Mapping[str, int],
-    planned: Sequence[PlannedBinding],
-) -> PassEntry:
+def _pass(step: ProgramPass, shader: str, sizes: BufferSizes, planned: Sequence[PlannedBinding]) -> PassEntry:
     aliases = tuple(ViewAlias(input=source, output=target) for source, target in step.view_aliases)
     known: Sequence[PlannedBinding | None] = planned or [None] * len(step.slots)
     return PassEntry(
@@ -143,7 +147,7 @@ def _pass(
         grid=step.grid,
         workgroup_size=workgroup_needs(step.wgsl).size,
         bindings=tuple(
-            _binding(index, slot, sizes, scratch, binding)
+            _binding(index, slot, sizes, binding)
             for index, (slot, binding) in enumerate(zip(step.slots, known, strict=True))
         ),
         submit_after=step.submit_after or None,
@@ -151,15 +155,8 @@ def _pass(
     )
 
 
-def _binding(
-    index: int, slot: Slot, sizes: Mapping[str, int], scratch: Mapping[str, int], planned: PlannedBinding | None
-) -> Binding:
+def _binding(index: int, slot: Slot, sizes: BufferSizes, planned: PlannedBinding | None) -> Binding:
     contents = slot.contents
-    whole = (
-        len(contents or b"")
-        if slot.source == "uniform"
-        else (scratch if slot.source == "scratch" else sizes)[slot.name]
-    )
     struct = planned.struct if planned is not None else None
     return Binding(
         binding=index,
@@ -167,7 +164,7 @@ def _binding(
         source=slot.source,
         name=slot.name,
         offset=slot.offset_bytes,
-        size=whole if slot.size_bytes is None else slot.size_bytes,
+        size=_bound_bytes(slot, sizes),
         min_binding_size=slot.min_bytes,
         variable=planned.name if planned is not None else None,
         wgsl_type=_wgsl_type(planned) if planned is not None else None,
@@ -198,9 +195,9 @@ def _number(value: float | None) -> int | float | str | None:
     return value
 
 
-def _requirements(program: Program, declared: Requires | None) -> Requirements:
+def _requirements(program: Program, sizes: BufferSizes, declared: Requires | None) -> Requirements:
     features: set[str] = set(declared.features) if declared is not None else set()
-    limits = Counter(_buffer_limits(program))
+    limits = Counter(_buffer_limits(program, sizes))
     for step in program.passes:
         features |= enabled_features(step.wgsl)
         limits |= Counter(_pass_limits(step))
@@ -227,12 +224,9 @@ def _pass_limits(step: ProgramPass) -> dict[str, int]:
     }
 
 
-def _buffer_limits(program: Program) -> dict[str, int]:
-    sizes = {("tensor", use.name): use.size_bytes for use in (*program.inputs, *program.outputs)}
-    sizes |= {("scratch", entry.id): entry.size_bytes for entry in program.scratch}
+def _buffer_limits(program: Program, sizes: BufferSizes) -> dict[str, int]:
     limits = {"maxBufferSize": max(sizes.values(), default=0)}
     for slot in (slot for step in program.passes for slot in step.slots):
         limit = "maxUniformBufferBindingSize" if slot.source == "uniform" else "maxStorageBufferBindingSize"
-        whole = len(slot.contents or b"") if slot.source == "uniform" else sizes[slot.source, slot.name]
-        limits[limit] = max(limits.get(limit, 0), whole if slot.size_bytes is None else slot.size_bytes)
+        limits[limit] = max(limits.get(limit, 0), _bound_bytes(slot, sizes))
     return limits
