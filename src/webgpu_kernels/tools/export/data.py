@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
@@ -69,17 +69,9 @@ def case_data(case: Case, kernel: Kernel, program: Program, request: Request) ->
 
     Source: docs/suites.md.
     """
-    listed = all(output.data is not None for output in case.outputs.values())
     data = _with_expected(case, kernel, program, request, f"the case {case.name}")
     tolerance = {name: output.tolerance for name, output in case.outputs.items() if name in data.expected}
-    source = "the case" if listed else data.source
-    return ExampleData(
-        description=data.description,
-        inputs=data.inputs,
-        expected=data.expected,
-        tolerance=tolerance,
-        source=source if data.expected else None,
-    )
+    return replace(data, tolerance=tolerance)
 
 
 def drawn_data(call: CallDescription, kernel: Kernel, program: Program, request: Request, seed: int) -> ExampleData:
@@ -109,13 +101,14 @@ def drawn_data(call: CallDescription, kernel: Kernel, program: Program, request:
 def _with_expected(case: Case, kernel: Kernel, program: Program, request: Request, description: str) -> ExampleData:
     arrays = arrays_of(case)
     words = {use.name: encode_input(use, arrays[use.name], where=program.where) for use in program.inputs}
-    known = reference_path(kernel.package) is not None or all(o.data is not None for o in case.outputs.values())
-    if case.error is not None or not known:
+    listed = all(output.data is not None for output in case.outputs.values())
+    if case.error is not None or not (listed or reference_path(kernel.package) is not None):
         return ExampleData(description=description, inputs=words)
     found = Reference(kernel.package).expected(case, arrays, request.attrs, request.outputs)
     uses = {use.name: use for use in program.outputs}
     expected = {name: _stored(uses[name], array, program.where) for name, array in found.items() if name in uses}
-    return ExampleData(description=description, inputs=words, expected=expected, source=REFERENCE_FILE)
+    source = ("the case" if listed else REFERENCE_FILE) if expected else None
+    return ExampleData(description=description, inputs=words, expected=expected, source=source)
 
 
 def _stored(use: TensorUse, array: Array, where: str) -> Array:
