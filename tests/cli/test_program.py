@@ -259,3 +259,28 @@ def test_a_terminal_has_colours_unless_no_color_is_set(env: dict[str, str], colo
     assert done.returncode == 0
     # Bold is no colour; NO_COLOR leaves it.
     assert ("\x1b[1;32m" in shown) is colored
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no pseudo-terminals")
+def test_a_bar_draws_no_output_to_itself_that_goes_into_a_pipe() -> None:
+    """Also where only standard error is a terminal."""
+    import pty  # noqa: PLC0415 - not everywhere
+
+    code = (
+        "from webgpu_kernels.cli import progress, screen\n"
+        "progress.PROGRESS_AFTER_SECONDS = -1\n"
+        "shown = screen.Screen()\n"
+        "with shown.progress('work', 2) as bar:\n"
+        "    bar.advance()\n"
+        "    shown.text('a line')\n"
+        "    shown.raw('as it is\\n')\n"
+    )
+    parent, child = pty.openpty()
+    env = {**os.environ, "TERM": "xterm", "COLUMNS": "80"}
+    done = subprocess.run([sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=child, env=env, check=True)
+    os.close(child)
+    shown = os.read(parent, 65536).decode()
+    os.close(parent)
+    assert done.stdout.decode() == "a line\nas it is\n"
+    assert "work" in shown
+    assert "as it is" not in shown

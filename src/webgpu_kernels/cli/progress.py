@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
@@ -68,6 +69,8 @@ def shown_progress(console: Console, what: str, total: int | None) -> Iterator[P
         rich_progress.TimeRemainingColumn(),
         console=console,
         transient=True,
+        # What goes into a file or a pipe meanwhile is no line above the bar.
+        redirect_stdout=sys.stdout.isatty(),
     )
     try:
         yield _Shown(bars, what, total)
