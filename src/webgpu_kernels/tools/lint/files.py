@@ -9,7 +9,7 @@ from webgpu_kernels.contract.agreement import check_templates
 from webgpu_kernels.contract.metadata import METADATA
 from webgpu_kernels.errors import KernelError, PackageError
 from webgpu_kernels.tools.lint.findings import Place
-from webgpu_kernels.tools.lint.subject import CARD
+from webgpu_kernels.tools.own import CARD
 
 if TYPE_CHECKING:
     from webgpu_kernels.contract import Package

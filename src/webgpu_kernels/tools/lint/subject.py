@@ -9,14 +9,13 @@ from webgpu_kernels.contract.json_text import load_json
 from webgpu_kernels.contract.package import MANIFEST
 from webgpu_kernels.tools.lint.findings import Place
 from webgpu_kernels.tools.lint.formulas import Paths
+from webgpu_kernels.tools.own import CARD
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from webgpu_kernels.contract import Manifest, Package
     from webgpu_kernels.kernel import Kernel
-
-CARD = "README.md"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
