@@ -22,6 +22,7 @@ from webgpu_kernels.planning.spec import TensorSpec, logical_dtype
 if TYPE_CHECKING:
     from webgpu_kernels.contract import Manifest
     from webgpu_kernels.planning.capabilities import Capabilities
+    from webgpu_kernels.planning.request import Request
 
 Wanted: TypeAlias = Iterable[str] | Mapping[str, TensorSpec | None]
 """Outputs of a call: names, or name to a spec for a shape that the contract does not infer."""
@@ -80,30 +81,39 @@ class Invocation(NamedTuple):
         Raises:
             RequestError: the call does not fit the contract.
         """
-        self._check_names(manifest)
         with Bounded():
-            return self._select(manifest, capabilities, exhaustive)
+            request = self.bind(manifest, capabilities)
+            if self.variant is not None:
+                return force_variant(request, self.variant, exhaustive=exhaustive)
+            return select_variant(request, exhaustive=exhaustive)
 
-    def _select(self, manifest: Manifest, capabilities: Capabilities, exhaustive: bool) -> Selection:
+    def bind(self, manifest: Manifest, capabilities: Capabilities) -> Request:
+        """Check the call against the contract, and judge no variant.
+
+        Args:
+            manifest: the contract.
+            capabilities: the device.
+
+        Returns:
+            The bound call, outputs known.
+
+        Raises:
+            RequestError: the call does not fit the contract.
+        """
+        self._check_names(manifest)
         where = manifest.op_id
-        request = bind_request(
-            manifest,
-            {
-                name: spec_of(
-                    value, f"{where}: {name!r}", possible_dtypes(manifest.inputs[name], manifest.type_constraints)
-                )
-                for name, value in self.inputs.items()
-            },
-            attrs=self.attrs,
-            args=self.args,
-            tunables=self.tunables,
-            capabilities=capabilities,
-        )
-        fixed = {name: spec_of(tensor, f"{where}: out {name!r}") for name, tensor in self.out.items()}
-        request = infer_outputs(request, {**self.outputs, **fixed})
-        if self.variant is not None:
-            return force_variant(request, self.variant, exhaustive=exhaustive)
-        return select_variant(request, exhaustive=exhaustive)
+        specs = {
+            name: spec_of(
+                value, f"{where}: {name!r}", possible_dtypes(manifest.inputs[name], manifest.type_constraints)
+            )
+            for name, value in self.inputs.items()
+        }
+        with Bounded():
+            request = bind_request(
+                manifest, specs, attrs=self.attrs, args=self.args, tunables=self.tunables, capabilities=capabilities
+            )
+            fixed = {name: spec_of(tensor, f"{where}: out {name!r}") for name, tensor in self.out.items()}
+            return infer_outputs(request, {**self.outputs, **fixed})
 
     def _check_names(self, manifest: Manifest) -> None:
         """Refuse unknown inputs before anybody looks at their values: a misplaced option is no array."""

@@ -90,7 +90,7 @@ def tuned_call(asked: Invocation, package: Package, capabilities: Capabilities) 
     profile = profile_for(package, capabilities)
     if profile is None:
         return None
-    entry = profile.entry_for(asked.select(package.manifest, capabilities).request)
+    entry = profile.entry_for(asked.bind(package.manifest, capabilities))
     if entry is None:
         return None
     tuned = asked._replace(variant=entry.variant, tunables=entry.tunables)
