@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 DEFAULTS: Final = "webgpu-defaults"
 EVERYTHING: Final = "everything"
+_LARGE: Final = "h200"
 _MAX_VENDORS: Final = 4
 _VENDOR: Final = re.compile(r"adapterInfo\.(vendor|architecture)\s*==\s*[\"']([^\"']{1,40})[\"']")
 _COMMON: Final = frozenset({"shader-f16", "subgroups"})
@@ -48,10 +49,10 @@ def sampled_devices(manifest: Manifest, sources: Iterable[str]) -> tuple[Sampled
     devices = {DEFAULTS: defaults, f"{DEFAULTS} with shader-f16": replace(defaults, features=frozenset({"shader-f16"}))}
     for name, capabilities in shipped.items():
         devices[name] = capabilities
-        bare = replace(capabilities, features=capabilities.features - {"shader-f16", "subgroups"})  # type: ignore[operator]
-        if name == "h200":
+        if name == _LARGE:
+            bare = replace(capabilities, features=frozenset(capabilities.features) - _COMMON)
             devices[f"{name} without features"] = bare
-    everything = _everything(manifest, shipped.get("h200", defaults))
+    everything = _everything(manifest, shipped.get(_LARGE, defaults))
     for member, value in _asked(sources):
         info = {**everything.adapter_info, member: value}
         devices[f"{EVERYTHING}, {member} {value}"] = replace(everything, adapter_info=info)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
@@ -183,7 +184,7 @@ class Solver:
                 shape = as_shape(port.shape.evaluate(scope))
             except (LanguageError, RecursionError):
                 continue
-            if shape is not None and _elements(shape) <= _MAX_ELEMENTS:
+            if shape is not None and math.prod(shape) <= _MAX_ELEMENTS:
                 found[port.name] = shape
         return found
 
@@ -209,7 +210,7 @@ class Solver:
         turned = (*lead[:-2], *lead[:-3:-1])
         for shape in (lead, turned, lead[-1:], (), (1,) * len(lead), *((*lead[-1:], size) for size in (8, 5)), *_OWN):
             found.setdefault(shape)
-        fitting = [shape for shape in found if rank in {None, len(shape)} and _elements(shape) <= _MAX_ELEMENTS]
+        fitting = [shape for shape in found if rank in {None, len(shape)} and math.prod(shape) <= _MAX_ELEMENTS]
         return fitting or [(1,) * min(rank or 0, 16)], sum(shape in fitting for shape in known)
 
 
@@ -247,10 +248,3 @@ def _from_axes(axes: Mapping[int, int], rank: int | None, lead: Shape) -> Shape:
         if -len(shape) <= axis < len(shape):
             shape[axis] = size
     return tuple(shape)
-
-
-def _elements(shape: Shape) -> int:
-    count = 1
-    for size in shape:
-        count *= size
-    return count

@@ -14,7 +14,7 @@ from webgpu_kernels.tools.lint.sampling.choices import choices
 from webgpu_kernels.tools.lint.sampling.devices import EVERYTHING, sampled_devices
 from webgpu_kernels.tools.lint.sampling.drafts import Solver
 from webgpu_kernels.tools.lint.sampling.relations import relations
-from webgpu_kernels.tools.lint.sampling.search import Search, bound
+from webgpu_kernels.tools.lint.sampling.search import Search, bound, one_a_variant
 from webgpu_kernels.tools.suites.reading import TEST_FILE, suite_of
 
 if TYPE_CHECKING:
@@ -129,14 +129,12 @@ def take_sample(subject: Subject, findings: Findings, deadline: float, advance: 
     devices = sampled_devices(subject.manifest, sources)
     able = choices(subject.manifest, trees)
     solver = Solver(subject.manifest, relations(subject.manifest, trees), able)
-    search = Search(
-        subject.manifest, solver, able, [device for device in devices if device.name in SEARCHED_ON], deadline
-    )
+    few = [device for device in devices if device.name in SEARCHED_ON]
+    search = Search(subject.manifest, solver, able, few, deadline)
     found = search.run()
     advance("judging requests on devices")
     cases, has_tests = _cases(subject, findings)
     spread = [SampledCall(trial.call) for trial in _spread([trial for trial in found if trial.chosen])]
-    few = [device for device in devices if device.name in SEARCHED_ON]
     often, rarely = _dealt(cases)
     judged = [
         *_judged(subject, [*often, *spread], devices, deadline),
@@ -161,11 +159,7 @@ def _dealt(cases: Sequence[SampledCall]) -> tuple[list[SampledCall], list[Sample
 
 def _spread(trials: Sequence[Trial]) -> list[Trial]:
     """Choose calls that differ: in variants, each of which one call takes, dtypes, tensors that are there, and size."""
-    firsts: dict[str, Trial] = {}
-    for trial in trials:
-        for name in trial.chosen:
-            firsts.setdefault(name, trial)
-    covering = list({id(trial): trial for trial in firsts.values()}.values())
+    covering = one_a_variant(trials)
     kinds: dict[tuple[object, ...], list[Trial]] = {}
     for trial in trials:
         size = max((spec.size for spec in trial.call.inputs.values()), default=0)

@@ -5,6 +5,7 @@ Nothing is left to chance: the same package gives the same requests every time.
 
 from __future__ import annotations
 
+import math
 import random
 import time
 from dataclasses import replace
@@ -21,7 +22,7 @@ from webgpu_kernels.tools.lint.sampling.choices import SHAPES, Choices
 from webgpu_kernels.tools.lint.sampling.drafts import Draft, Shape, Solver
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from webgpu_kernels.contract import Manifest, Variant
     from webgpu_kernels.language import Expression
@@ -38,6 +39,7 @@ _TRIES_A_VARIANT: Final = 48
 _MAX_TRIES: Final = 1200
 _BEST: Final = 6
 _MAX_CONDITIONS: Final = 200
+_LARGE_TRIALS: Final = 40
 _LARGE_ELEMENTS: Final = 2**25
 """Elements of large requests: of float32 they fill the default binding of 128 MiB."""
 
@@ -105,7 +107,7 @@ class Search:
         for variant in self._manifest.variants:
             if not any(trial.valid and variant.id in trial.chosen for trial in self._trials()):
                 self._improve(_TRIES_A_VARIANT, variant)
-        for trial in self._one_a_variant():
+        for trial in one_a_variant(trial for trial in self._trials() if trial.valid)[:_LARGE_TRIALS]:
             for draft in self._large(trial.draft):
                 self._try(draft)
         return [trial for trial in self._trials() if trial.valid]
@@ -196,19 +198,10 @@ class Search:
         changed: dict[str, Any] = {kind: (*values[:at], pick.randrange(12), *values[at + 1 :])}
         return replace(draft, **changed)
 
-    def _one_a_variant(self) -> list[Trial]:
-        found: dict[str, Trial] = {}
-        for trial in self._trials():
-            for name in trial.chosen if trial.valid else ():
-                found.setdefault(name, trial)
-        return list({id(trial): trial for trial in found.values()}.values())[:40]
-
     def _large(self, draft: Draft) -> Iterator[Draft]:
         """Make one axis of the first input as long as a default device allows, and one longer than a grid."""
         for axis, size in enumerate(draft.lead):
-            rest = 1
-            for other in draft.lead[:axis] + draft.lead[axis + 1 :]:
-                rest *= other
+            rest = math.prod(draft.lead[:axis] + draft.lead[axis + 1 :])
             longest = _LARGE_ELEMENTS // max(1, rest)
             for length in {longest, longest // 4 * 4 - 1, 65_540} if rest else ():
                 if length > size:
@@ -245,6 +238,22 @@ class Search:
     def _note(self, error: KernelError) -> None:
         """Remember why calls do not bind: where none does, that is the best hint."""
         self.failures.setdefault(type(error).__name__, str(error))
+
+
+def one_a_variant(trials: Iterable[Trial]) -> list[Trial]:
+    """Return for each variant the first trial that selects it.
+
+    Args:
+        trials: in the order they were found.
+
+    Returns:
+        The trials, each once.
+    """
+    found: dict[str, Trial] = {}
+    for trial in trials:
+        for name in trial.chosen:
+            found.setdefault(name, trial)
+    return list({id(trial): trial for trial in found.values()}.values())
 
 
 def bound(manifest: Manifest, call: CallDescription, device: SampledDevice) -> Request:
