@@ -106,6 +106,6 @@ class Findings:
         return code in self._counts if place is None else (code, place) in self._places
 
     def sorted(self) -> tuple[Finding, ...]:
-        """Return the findings by file, then errors first, then by code in the order they were found."""
+        """Return the findings, errors first, then by code in the order they were found."""
         found = list(self._found.values())
         return tuple(sorted(found, key=lambda finding: (finding.severity != "error", finding.code)))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from webgpu_kernels.contract.extensions import SPLIT_WINDOW
 from webgpu_kernels.contract.files import template_names
 from webgpu_kernels.contract.words import CONSTANTS, NAMESPACES, closest
 from webgpu_kernels.errors import KernelError, LanguageError, PackageError
@@ -14,7 +15,7 @@ from webgpu_kernels.language.syntax import Name
 from webgpu_kernels.tools.lint.findings import Place
 from webgpu_kernels.tools.lint.members import Members
 from webgpu_kernels.tools.lint.subject import in_manifest
-from webgpu_kernels.tools.lint.trees import names, nodes, references
+from webgpu_kernels.tools.lint.trees import nodes, references
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from webgpu_kernels.tools.lint.findings import Findings
     from webgpu_kernels.tools.lint.subject import Subject
 
-_ALWAYS: Final = frozenset({*NAMESPACES, *CONSTANTS, *FUNCTIONS, "f16Ok", "env", "repeat", "SPLIT_WINDOW_BYTES"})
+_ALWAYS: Final = frozenset({*NAMESPACES, *CONSTANTS, *FUNCTIONS, "f16Ok", "env", "repeat", SPLIT_WINDOW})
 
 
 class Parsed(NamedTuple):
@@ -41,11 +42,6 @@ class Parsed(NamedTuple):
     block: Block
     names: frozenset[str]
     includes: tuple[str, ...]
-
-    @property
-    def identifiers(self) -> frozenset[str]:
-        """Every name in its expressions."""
-        return names(self.block)
 
 
 def check_templates(subject: Subject, findings: Findings) -> Mapping[str, Parsed]:

@@ -18,8 +18,7 @@ _LEVELS: Final = (
 )  # fmt: skip
 _LEVEL: Final = {operator: level for level, operators in enumerate(_LEVELS) for operator in operators}
 _GENERIC: Final = frozenset(
-    {"vec2", "vec3", "vec4", "array", "bitcast", "atomic", "ptr", "mat2x2", "mat3x3", "mat4x4"}
-    | {f"mat{a}x{b}" for a in "234" for b in "234"}
+    {"vec2", "vec3", "vec4", "array", "bitcast", "atomic", "ptr"} | {f"mat{a}x{b}" for a in "234" for b in "234"}
 )
 _MAX_DEPTH: Final = 80
 _WORD: Final = 2**32
