@@ -12,7 +12,7 @@ from webgpu_kernels.contract.digests import checked_content, require, verify_fil
 from webgpu_kernels.contract.files import path_fault, read_file, suffix_fault, template_names
 from webgpu_kernels.contract.metadata import METADATA, read_metadata
 from webgpu_kernels.contract.reader import parse_manifest
-from webgpu_kernels.contract.words import alternatives
+from webgpu_kernels.contract.words import alternatives, sentence
 from webgpu_kernels.errors import PackageError, PackageNotFound
 from webgpu_kernels.language import compile_template
 
@@ -292,9 +292,7 @@ def bundled_package(op_id: str) -> Package:
     names = bundled_names()
     if op_id not in names:
         hint = alternatives(op_id, names, what="bundled kernels")
-        raise PackageNotFound(
-            f"no kernel {op_id!r} is bundled", hint=f"{hint[0].upper()}{hint[1:]}{'' if hint.endswith('?') else '.'}"
-        )
+        raise PackageNotFound(f"no kernel {op_id!r} is bundled", hint=sentence(hint))
     root = BUNDLED / op_id / _INNER
     manifest = assemble(root, None, where=op_id).manifest
     # Loading must be quick, and a test holds it against the manifest.

@@ -128,6 +128,20 @@ def closest(name: str, known: Iterable[str]) -> str | None:
     return best[1] or None
 
 
+def sentence(hint: str) -> str:
+    """Return a hint that follows another message as one of its own.
+
+    Args:
+        hint: what ``alternatives`` gave.
+
+    Returns:
+        It with a capital letter and an end.
+
+    Source: DESIGN, errors say what to do.
+    """
+    return f"{hint[0].upper()}{hint[1:]}{'' if hint.endswith('?') else '.'}"
+
+
 def alternatives(name: str, known: Iterable[str], *, what: str) -> str:
     """Compose the hint that follows an unknown name.
 

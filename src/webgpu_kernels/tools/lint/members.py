@@ -6,7 +6,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
 from webgpu_kernels.contract import LOGICAL_DTYPES, NIBBLE_DTYPES
-from webgpu_kernels.contract.words import alternatives
+from webgpu_kernels.contract.words import alternatives, sentence
 from webgpu_kernels.planning.capabilities import DEFAULT_LIMITS
 from webgpu_kernels.tools.lint.formulas import formulas, tree
 from webgpu_kernels.tools.lint.subject import in_manifest
@@ -120,7 +120,7 @@ class Members:
 
 
 def _report(findings: Findings, code: str, place: Place, asked: Reference, hint: str) -> None:
-    remedy = f"{hint[0].upper()}{hint[1:]}{'' if hint.endswith('?') else '.'}"
+    remedy = sentence(hint)
     if asked.namespace in {"device.features", "device.wgslLanguageFeatures"}:
         findings.add(code, place, f"{asked.namespace}.has({asked.member!r}): there is no such name", remedy)
     else:
