@@ -62,6 +62,21 @@ def keeps(path: str, what: str) -> Change:
     return Change(path, what, breaking=False)
 
 
+def appeared(path: str, *, needed: bool) -> Change:
+    """Return the change of something that callers may or must give, and could not before."""
+    return breaks(path, "is new, and needed") if needed else keeps(path, "is new, and may be left out")
+
+
+def demanded(path: str, *, needed: bool) -> Change:
+    """Return the change of something that callers must give now, or need not any more."""
+    return breaks(path, "must be given now") if needed else keeps(path, "may be left out now")
+
+
+def turned(old: object, new: object, *, nothing: str = "absent") -> str:
+    """Return what something was and is, in words."""
+    return f"was {old or nothing}, is {new or nothing}"
+
+
 def listed(names: Iterable[object]) -> str:
     """Return names in a row."""
     return ", ".join(str(name) for name in names)

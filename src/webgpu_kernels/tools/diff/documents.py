@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from webgpu_kernels.contract.files import suffix_fault, template_names
 from webgpu_kernels.tools.cases import SUITES, has_file
-from webgpu_kernels.tools.diff.changes import breaks, keeps, listed
+from webgpu_kernels.tools.diff.changes import breaks, keeps, listed, turned
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -35,7 +35,7 @@ def compare_metadata(old: Package, new: Package) -> Iterator[Change]:
     if before.version != after.version:
         yield keeps("metadata.version", f"was {before.version}, is {after.version}: another version of the contract")
     if before.license != after.license:
-        yield keeps("metadata.license", f"was {before.license or 'absent'}, is {after.license or 'absent'}")
+        yield keeps("metadata.license", turned(before.license, after.license))
 
 
 def compare_files(old: Package, new: Package) -> Iterator[Change]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from webgpu_kernels.tools.diff.changes import breaks, keeps, listed
+from webgpu_kernels.tools.diff.changes import breaks, keeps, listed, turned
 from webgpu_kernels.tools.diff.formulas import formulas_of
 from webgpu_kernels.tools.diff.tensors import reworded
 
@@ -28,11 +28,11 @@ def compare_heading(old: Manifest, new: Manifest) -> Iterator[Change]:
     Source: FORMAT, section 2; docs/format.md, "Extensions".
     """
     if old.since_version != new.since_version:
-        said = f"was {old.since_version or 'absent'}, is {new.since_version or 'absent'}"
+        said = turned(old.since_version, new.since_version)
         # Whoever reads it takes the number for the operator's definition.
         yield (keeps if old.since_version is None else breaks)("sinceVersion", said)
     if old.conformance != new.conformance:
-        yield keeps("conformance", f"was {old.conformance or 'absent'}, is {new.conformance or 'absent'}")
+        yield keeps("conformance", turned(old.conformance, new.conformance))
     if added := sorted(new.extensions - old.extensions):
         yield breaks("extensions", f"loaders that do not know {listed(added)} refuse the package")
     if gone := sorted(old.extensions - new.extensions):

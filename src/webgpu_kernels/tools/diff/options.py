@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from webgpu_kernels.contract import UNSET, same_value
 from webgpu_kernels.planning.request import declared_tunables
-from webgpu_kernels.tools.diff.changes import breaks, keeps, listed, shown
+from webgpu_kernels.tools.diff.changes import appeared, breaks, demanded, keeps, listed, shown, turned
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -35,21 +35,17 @@ def compare_args(old: Manifest, new: Manifest) -> Iterator[Change]:
         yield from _compare_arg(path, arg, new.args[name])
     for name, arg in new.args.items():
         if name not in old.args:
-            yield _appeared(f"args.{name}", needed=arg.required)
-
-
-def _appeared(path: str, *, needed: bool) -> Change:
-    return breaks(path, "is new, and needed") if needed else keeps(path, "is new, and may be left out")
+            yield appeared(f"args.{name}", needed=arg.required)
 
 
 def _compare_arg(path: str, arg: ScalarArg, now: ScalarArg) -> Iterator[Change]:
     if arg.kind != now.kind:
         yield breaks(f"{path}.kind", f"was {arg.kind}, is {now.kind}")
     if arg.required != now.required:
-        yield breaks(path, "must be given now") if now.required else keeps(path, "may be left out now")
+        yield demanded(path, needed=now.required)
     yield from _compare_choices(f"{path}.oneOf", arg.one_of, now.one_of)
     if arg.onnx != now.onnx:
-        yield keeps(f"{path}.onnx", f"was {arg.onnx or 'absent'}, is {now.onnx or 'absent'}")
+        yield keeps(f"{path}.onnx", turned(arg.onnx, now.onnx))
 
 
 def _compare_choices(path: str, old: Sequence[object] | None, new: Sequence[object] | None) -> Iterator[Change]:
@@ -90,12 +86,12 @@ def compare_attributes(old: Manifest, new: Manifest) -> Iterator[Change]:
         yield from _compare_attribute(path, attribute, new.attributes[name])
     for name, attribute in new.attributes.items():
         if name not in old.attributes:
-            yield _appeared(f"attributes.{name}", needed=attribute.required)
+            yield appeared(f"attributes.{name}", needed=attribute.required)
 
 
 def _compare_attribute(path: str, attribute: Attribute, now: Attribute) -> Iterator[Change]:
     if attribute.required != now.required:
-        yield breaks(path, "must be given now") if now.required else keeps(path, "may be left out now")
+        yield demanded(path, needed=now.required)
     elif not _same_default(attribute.default, now.default):
         yield breaks(f"{path}.default", f"was {_default(attribute)}, is {_default(now)}")
     yield from _compare_choices(f"{path}.values", attribute.values, now.values)

@@ -6,7 +6,7 @@ from itertools import combinations
 from typing import TYPE_CHECKING
 
 from webgpu_kernels.contract import possible_dtypes
-from webgpu_kernels.tools.diff.changes import breaks, keeps, listed, reordered
+from webgpu_kernels.tools.diff.changes import appeared, breaks, demanded, keeps, listed, reordered, turned
 from webgpu_kernels.tools.diff.formulas import formulas_of
 
 if TYPE_CHECKING:
@@ -43,15 +43,14 @@ def _compare_inputs(old: Manifest, new: Manifest, marks: tuple[Formulas, Formula
             continue
         now = new.inputs[name]
         if port.optional != now.optional:
-            yield keeps(path, "may be left out now") if now.optional else breaks(path, "must be given now")
+            yield demanded(path, needed=not now.optional)
         yield from _dtypes(path, (old, port), (new, now))
         yield from _stored(path, port, now)
         yield from _range(f"{path}.range", port, now, marks)
         yield from _told(path, port, now, marks)
     for name, port in new.inputs.items():
         if name not in old.inputs:
-            path = f"inputs.{name}"
-            yield keeps(path, "is new, and may be left out") if port.optional else breaks(path, "is new, and needed")
+            yield appeared(f"inputs.{name}", needed=not port.optional)
     if change := reordered("inputs", tuple(old.inputs), tuple(new.inputs)):
         yield change
 
@@ -144,9 +143,9 @@ def _dtype_source(manifest: Manifest, port: Port, kept: set[str]) -> str:
 def _stored(path: str, port: Port, now: Port) -> Iterator[Change]:
     """Compare how a tensor lies on the device: callers hold tensors there."""
     if port.layout != now.layout:
-        yield breaks(f"{path}.layout", f"was {port.layout or 'plain'}, is {now.layout or 'plain'}")
+        yield breaks(f"{path}.layout", turned(port.layout, now.layout, nothing="plain"))
     if port.storage != now.storage:
-        yield breaks(f"{path}.storage", f"was {port.storage or 'as the dtype'}, is {now.storage or 'as the dtype'}")
+        yield breaks(f"{path}.storage", turned(port.storage, now.storage, nothing="as the dtype"))
     if port.narrowing != now.narrowing and None not in {port.narrowing, now.narrowing}:
         said = f"was {port.narrowing}, is {now.narrowing}"
         yield (breaks if now.narrowing == "checked" else keeps)(f"{path}.narrowing", said)
@@ -190,7 +189,7 @@ def _shape(path: str, port: Port, now: Port, marks: tuple[Formulas, Formulas]) -
 def _told(path: str, port: Port, now: Port, marks: tuple[Formulas, Formulas]) -> Iterator[Change]:
     """Compare what is told to people and to other programs, and checked by nobody."""
     if port.onnx != now.onnx:
-        yield keeps(f"{path}.onnx", f"was {port.onnx or 'absent'}, is {now.onnx or 'absent'}")
+        yield keeps(f"{path}.onnx", turned(port.onnx, now.onnx))
     if marks[0].mark(port.rank) != marks[1].mark(now.rank):
         before, after = (each.source if each else "absent" for each in (port.rank, now.rank))
         yield keeps(f"{path}.rank", f"was {before}, is {after}; ranks are documentation")
