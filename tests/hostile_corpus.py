@@ -7,6 +7,7 @@ only looks like an attack.
 from __future__ import annotations
 
 import json
+import re
 import tomllib
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
@@ -28,6 +29,8 @@ IN_A_PACKAGE: Final = {
     "bench": "bench.json",
 }
 """Kinds of files that lie in a package, each with its name there."""
+OBEYED: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+"""What a terminal would obey, and what changes the order in which a text is seen."""
 
 
 class Hostile(NamedTuple):

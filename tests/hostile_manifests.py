@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from sample_manifests import a_pass, variant
+
 Manifest = dict[str, Any]
 
 
@@ -17,16 +19,6 @@ def manifest(**changes: Any) -> Manifest:
         "outputs": {"y": {"dtype": "float32", "shape": "shapes.x"}},
         "variants": [variant("only")],
     } | changes
-
-
-def variant(name: str, **changes: Any) -> Manifest:
-    """Return a good variant with changes."""
-    return {"id": name, "passes": [a_pass()]} | changes
-
-
-def a_pass(**changes: Any) -> Manifest:
-    """Return a good pass with changes."""
-    return {"id": "main", "shader": "main.wgsl.jinja", "bindings": ["x", "y"], "dispatch": {"x": 1}} | changes
 
 
 def of_pass(**changes: Any) -> Manifest:

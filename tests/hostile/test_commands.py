@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-import re
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from hostile_corpus import corpus
+from hostile_corpus import OBEYED, corpus
 from hostile_folders import write_package
-from hostile_manifests import a_pass, manifest, variant
+from hostile_manifests import manifest
+from sample_manifests import a_pass, variant
 
 from webgpu_kernels.cli import main
 
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from command_line import Wk
 
 ESCAPES = "\x1b[2J\x1b]0;owned\x07\x9b31m\u202eevil\u2066"
-OBEYED = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 CALL = ["--input", "x=float32[8]", "--capabilities", "webgpu-defaults"]
 COMMANDS: dict[str, list[str]] = {
     "explain": CALL,

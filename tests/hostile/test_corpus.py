@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import subprocess
 import sys
 from pathlib import Path
@@ -11,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import hostile_corpus
 import pytest
-from hostile_corpus import DATA, Hostile, corpus, expectations
+from hostile_corpus import DATA, OBEYED, Hostile, corpus, expectations
 from hostile_folders import TEMPLATE, write_package
 
 if TYPE_CHECKING:
@@ -21,8 +20,6 @@ PROBE = Path(hostile_corpus.__file__).with_name("hostile_probe.py")
 MOST_SECONDS = 1.0
 MOST_MEGABYTES = 200.0
 MOST_CHARACTERS = 45_000
-# What a terminal would obey, and what changes the order in which a text is seen.
-OBEYED = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 CORPUS = corpus()
 EXPECTED = expectations()
 
