@@ -135,7 +135,7 @@ def _read_pass(id_: str, fields: Fields, place: Place, *, inside: _Inside) -> Pa
 
 def _read_dispatch(node: Node, names: Names) -> Dispatch:
     """Read a dispatch; ``gridStride`` never needs a second row of workgroups, as its shader loops."""
-    if not (DISPATCH.takes(node.value)):
+    if not DISPATCH.takes(node.value):
         return read_dispatch(node, names)
     fields = Fields(node, GRID_STRIDE)
     elements, size = (formula_of(fields, key, names) for key in ("gridStride", "workgroupSize"))

@@ -79,7 +79,7 @@ class Translation:
             schema |= {"propertyNames": _not_in(PROTOTYPE_MEMBERS), "additionalProperties": self._reference(_JSON)}
         else:
             # A template's key whose placeholder stands for null is dropped, whatever it is.
-            schema["additionalProperties"] = _matching(rf"{_HOLE}") if self._filled else False
+            schema["additionalProperties"] = _matching(_HOLE) if self._filled else False
         if table.forms and not self._filled:
             schema["oneOf"] = [_form(form, table.forms) for form in table.forms]
         return schema
