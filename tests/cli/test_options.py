@@ -169,6 +169,15 @@ def test_a_request_that_is_none_is_one_clear_error(text: str, said: str) -> None
     assert str(caught.value).startswith(said)
 
 
+def test_a_request_is_read_no_further_than_one_may_be_long(tmp_path: Path) -> None:
+    """Somebody else may have written it."""
+    path = tmp_path / "long.json"
+    path.write_bytes(b" " * 3 * 2**20)
+    with pytest.raises(RequestError) as caught:
+        call("--request", str(path))
+    assert str(caught.value).endswith("is 2,097,153 bytes long: 2,097,152 are the most")
+
+
 def parsed(*words: str) -> Any:
     parser = Parser(prog="wk")
     add_adapter(parser)

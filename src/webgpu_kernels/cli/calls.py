@@ -9,7 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from webgpu_kernels.cli.arguments import Usage
-from webgpu_kernels.errors import KernelError, RequestError
+from webgpu_kernels.contract.files import read_some, reason_of
+from webgpu_kernels.contract.json_text import MAX_TEXT_BYTES
+from webgpu_kernels.errors import RequestError
 from webgpu_kernels.planning.spec import TensorSpec
 from webgpu_kernels.tools.calls import CallDescription, parse_call
 from webgpu_kernels.tools.cases import case_call
@@ -105,12 +107,10 @@ def _request(text: str) -> CallDescription:
     if text.lstrip().startswith(("{", "[")):
         return parse_call(text, where="--request")
     try:
-        return parse_call(Path(text).read_bytes(), where=text)
+        content = read_some(Path(text), MAX_TEXT_BYTES)
     except (OSError, ValueError) as error:
-        if isinstance(error, KernelError):
-            raise
-        reason = getattr(error, "strerror", None) or error
-        raise RequestError(f"the request cannot be read: {reason}", where=text) from error
+        raise RequestError(f"the request cannot be read: {reason_of(error)}", where=text) from error
+    return parse_call(content, where=text)
 
 
 def _input(text: str) -> tuple[str, TensorSpec]:

@@ -84,8 +84,19 @@ def read_file(root: Path, name: str, *, where: str) -> bytes:
     except FileNotFoundError:
         raise
     except (OSError, RuntimeError) as error:
-        reason = os.strerror(error.errno) if isinstance(error, OSError) and error.errno else str(error)
-        raise PackageError(f"cannot read {name!r}: {reason}", where=where) from error
+        raise PackageError(f"cannot read {name!r}: {reason_of(error)}", where=where) from error
+
+
+def reason_of(error: Exception) -> str:
+    """Return why the system refuses a file, in its words.
+
+    Args:
+        error: what the attempt raised.
+
+    Returns:
+        What the error's number means, else its text.
+    """
+    return os.strerror(error.errno) if isinstance(error, OSError) and error.errno else str(error)
 
 
 def _read(target: Path, name: str, where: str) -> bytes:

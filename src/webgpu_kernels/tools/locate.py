@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from webgpu_kernels.contract import bundled_names, closest
+from webgpu_kernels.contract.files import reason_of
 from webgpu_kernels.errors import PackageNotFound, SourceError
 from webgpu_kernels.loading import get_kernel, load_kernel
 
@@ -61,8 +61,7 @@ def _is_folder(text: str) -> bool:
     try:
         return Path(text).is_dir()
     except (OSError, ValueError) as error:
-        reason = os.strerror(error.errno) if isinstance(error, OSError) and error.errno else str(error)
-        raise PackageNotFound(f"cannot be looked at: {reason}", where=text[:120]) from error
+        raise PackageNotFound(f"cannot be looked at: {reason_of(error)}", where=text[:120]) from error
 
 
 def _nowhere(text: str) -> PackageNotFound:

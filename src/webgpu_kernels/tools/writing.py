@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from webgpu_kernels.contract.files import reason_of
 from webgpu_kernels.contract.writing import replace_bytes
 from webgpu_kernels.errors import OutputError
 
 if TYPE_CHECKING:
+    import os
     from collections.abc import Mapping
 
 
@@ -54,6 +55,5 @@ def _write_bytes(target: Path, contents: bytes) -> Path:
         target.parent.mkdir(parents=True, exist_ok=True)
         replace_bytes(target, contents)
     except (OSError, ValueError) as error:
-        reason = os.strerror(error.errno) if isinstance(error, OSError) and error.errno else str(error)
-        raise OutputError(f"cannot be written: {reason}", where=str(target)) from error
+        raise OutputError(f"cannot be written: {reason_of(error)}", where=str(target)) from error
     return target

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 from webgpu_kernels.contract import closest
 from webgpu_kernels.contract.documents import read_document
 from webgpu_kernels.contract.fields import Fields
-from webgpu_kernels.contract.files import read_some
+from webgpu_kernels.contract.files import read_some, reason_of
 from webgpu_kernels.contract.json_text import MAX_TEXT_BYTES
 from webgpu_kernels.contract.kinds import Entries, Key, Table, Text, Whole
 from webgpu_kernels.errors import RequestError
@@ -70,8 +70,7 @@ def load_capabilities(name_or_path: str | os.PathLike[str]) -> Capabilities:
     except FileNotFoundError as error:
         raise _unknown(text) from error
     except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or error
-        raise RequestError(f"the file cannot be read: {reason}", where=text) from error
+        raise RequestError(f"the file cannot be read: {reason_of(error)}", where=text) from error
     return read_document(content, _read, what="the description of a device", where=text, error=RequestError)
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from webgpu_kernels.contract import open_package
+from webgpu_kernels.contract.files import reason_of
 from webgpu_kernels.contract.metadata import METADATA
 from webgpu_kernels.errors import OutputError
 from webgpu_kernels.tools.card import card_text
@@ -66,8 +67,7 @@ def start_package(operator: OperatorName, folder: str | os.PathLike[str]) -> Sta
     except (OSError, ValueError) as error:
         if isinstance(error, OutputError):
             raise
-        reason = os.strerror(error.errno) if isinstance(error, OSError) and error.errno else str(error)
-        raise OutputError(f"cannot be written: {reason}", where=str(folder)) from error
+        raise OutputError(f"cannot be written: {reason_of(error)}", where=str(folder)) from error
 
 
 def _made(operator: OperatorName, target: Path) -> Started:
