@@ -14,16 +14,16 @@ variant is wrong or fails. docs/suites.md says how to write cases.
 from __future__ import annotations
 
 import dataclasses
-import os
 import time
 from collections import Counter
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 from webgpu_kernels.cli.arguments import Usage
 from webgpu_kernels.cli.bench_table import COLUMNS, RIGHT, row_of
-from webgpu_kernels.cli.devices import adapter_of, add_adapter
+from webgpu_kernels.cli.devices import adapter_of
 from webgpu_kernels.cli.exits import Exit
-from webgpu_kernels.cli.packages import add_package, located, package_names
+from webgpu_kernels.cli.packages import add_package
+from webgpu_kernels.cli.suites import add_engine, add_files, add_filter, device_words, subjects_of, tell_skipped
 from webgpu_kernels.contract.words import alternatives
 from webgpu_kernels.tools.bench.ahead import prepared_cases
 from webgpu_kernels.tools.bench.junit import write_bench_junit
@@ -31,7 +31,7 @@ from webgpu_kernels.tools.bench.peers import PEERS, open_peers
 from webgpu_kernels.tools.bench.reading import benches_of
 from webgpu_kernels.tools.bench.running import Runner
 from webgpu_kernels.tools.bench.stands import Effort
-from webgpu_kernels.tools.engines import ENGINES, open_engine
+from webgpu_kernels.tools.engines import open_engine
 from webgpu_kernels.tools.results import SkippedBench, new_results, package_facts, results_json, write_results
 
 if TYPE_CHECKING:
@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from webgpu_kernels.cli.screen import Screen
+    from webgpu_kernels.cli.suites import Subject
     from webgpu_kernels.kernel import Kernel
     from webgpu_kernels.tools.bench.model import BenchCase
     from webgpu_kernels.tools.bench.peers import Peer
@@ -48,17 +49,8 @@ if TYPE_CHECKING:
 QUICK: Final = Effort(runs=7, seconds=0.3)
 QUICK_MOST_BYTES: Final = 20 * 10**6
 _LEAST_SECONDS: Final = 0.02
-_MOST_JOBS: Final = 4
 _COMPARED: Final = {"onnxruntime": "onnxruntime", "torch": "torch", "onnxruntime-webgpu": "onnxruntime-webgpu"}
 """Peers whose distribution's version belongs to the results."""
-
-
-class _Subject(NamedTuple):
-    """A package and what is measured of it."""
-
-    source: str
-    kernel: Kernel
-    cases: tuple[BenchCase, ...]
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -69,13 +61,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """
     add_package(parser, many=True)
     which = parser.add_argument_group("what to measure")
-    which.add_argument(
-        "--filter",
-        action="append",
-        default=[],
-        metavar="GLOB",
-        help="only cases whose name matches, such as 'sd15_*'; may be repeated",
-    )
+    add_filter(which, "sd15_*")
     which.add_argument("--variant", metavar="ID", help="only this variant")
     which.add_argument(
         "--against", default="", metavar="NAMES", help=f"others to time, with commas between: {', '.join(PEERS)}"
@@ -84,20 +70,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
     how = parser.add_argument_group("how long")
     how.add_argument("--seconds", type=float, metavar="N", help="about how long all may take: fewer runs of each")
     how.add_argument("--quick", action="store_true", help="small cases and few runs, for a first look")
-    where = parser.add_argument_group("where")
-    where.add_argument("--engine", choices=ENGINES, default="native", help="default: native")
-    add_adapter(parser)
-    parser.add_argument(
-        "-j",
-        "--jobs",
-        type=int,
-        default=min(_MOST_JOBS, os.cpu_count() or 1),
-        metavar="N",
-        help="threads that make data and references of the next N cases, between measurements",
-    )
-    written = parser.add_argument_group("files")
-    written.add_argument("-o", "--output", metavar="FILE", help="write the results as JSON, for 'report'")
-    written.add_argument("--junit", metavar="FILE", help="write which variants are right as JUnit's XML")
+    add_engine(parser, threads="of the next N cases, between measurements")
+    add_files(parser, junit="which variants are right")
 
 
 def run(arguments: argparse.Namespace, screen: Screen) -> Exit:
@@ -115,7 +89,7 @@ def run(arguments: argparse.Namespace, screen: Screen) -> Exit:
     if arguments.jobs < 1:
         raise Usage("-j takes a number from 1 on.")
     names = _peer_names(arguments.against)
-    subjects = _subjects(arguments)
+    subjects = subjects_of(arguments, benches_of, "measure")
     peers, missing = open_peers(names)
     for name, why in missing.items():
         screen.note(("left out: ", "yellow"), f"{name} {why}")
@@ -143,29 +117,8 @@ def _peer_names(text: str) -> tuple[str, ...]:
     return names
 
 
-def _subjects(arguments: argparse.Namespace) -> list[_Subject]:
-    """Load packages and cases before anything runs: what is broken is said at once."""
-    subjects = []
-    known: list[str] = []
-    for source in package_names(arguments):
-        kernel = located(source, arguments)
-        suite = benches_of(kernel.package)
-        known += [case.name for case in suite.cases]
-        subjects.append(_Subject(source, kernel, suite.matching(arguments.filter)))
-        if [subject.kernel.op_id for subject in subjects].count(kernel.op_id) > 1:
-            raise Usage(f"Two of these packages are of {kernel.op_id}: measure them one after the other.")
-    if not any(subject.cases for subject in subjects):
-        hint = alternatives(arguments.filter[0], known, what="cases")
-        raise Usage(f"No case matches {' or '.join(arguments.filter)}: {hint}")
-    variants = [variant.id for subject in subjects for variant in subject.kernel.manifest.variants]
-    if arguments.variant is not None and arguments.variant not in variants:
-        hint = alternatives(arguments.variant, tuple(dict.fromkeys(variants)), what="variants")
-        raise Usage(f"There is no variant {arguments.variant!r}: {hint}")
-    return subjects
-
-
 def _run(
-    subjects: Sequence[_Subject],
+    subjects: Sequence[Subject[BenchCase]],
     engine: Engine,
     peers: Sequence[Peer],
     arguments: argparse.Namespace,
@@ -254,10 +207,8 @@ def _show(results: RunResults, seconds: float, screen: Screen) -> None:
     for skip in results.skipped:
         if skip.fault:
             screen.text(("FAILED", "bold red"), f" {skip.package}: {skip.case}: {skip.reason}")
-    for reason, count in Counter(skip.reason for skip in results.skipped if not skip.fault).items():
-        screen.text((f"skipped {count}", "yellow"), f": {reason}")
-    census = results.device.census
-    where = f"{census.name} ({', '.join(word for word in (census.engine, census.backend) if word)})"
+    tell_skipped((skip.reason for skip in results.skipped if not skip.fault), screen)
+    where = device_words(results.device.census)
     wall = any(bench.clock == "wall" for bench in results.benches)
     clock = "; wall time: the device has no timestamp queries" if wall else "; GPU time" if results.benches else ""
     count = len(results.benches)

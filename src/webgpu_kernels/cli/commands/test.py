@@ -7,16 +7,15 @@ run is skipped and counted. docs/suites.md says how to write cases.
 from __future__ import annotations
 
 import dataclasses
-import os
 import time
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 from webgpu_kernels.cli.arguments import Usage
-from webgpu_kernels.cli.devices import adapter_of, add_adapter
+from webgpu_kernels.cli.devices import adapter_of
 from webgpu_kernels.cli.exits import Exit
-from webgpu_kernels.cli.packages import add_package, located, package_names
-from webgpu_kernels.contract.words import alternatives
-from webgpu_kernels.tools.engines import ENGINES, open_engine
+from webgpu_kernels.cli.packages import add_package
+from webgpu_kernels.cli.suites import add_engine, add_files, add_filter, device_words, subjects_of, tell_skipped
+from webgpu_kernels.tools.engines import open_engine
 from webgpu_kernels.tools.results import new_results, package_facts, results_json, write_results
 from webgpu_kernels.tools.suites.junit import write_junit
 from webgpu_kernels.tools.suites.reading import suite_of
@@ -28,23 +27,14 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from webgpu_kernels.cli.screen import Part, Screen
-    from webgpu_kernels.kernel import Kernel
+    from webgpu_kernels.cli.suites import Subject
     from webgpu_kernels.tools.engines import Engine
     from webgpu_kernels.tools.results import RunResults, TestResult
     from webgpu_kernels.tools.suites.model import Case
 
 SHOWN_FAILURES: Final = 20
 """Failures that are told in full; a kernel that is wrong everywhere would fill the screen."""
-_MOST_JOBS: Final = 4
 _STYLES: Final = {"passed": "green", "failed": "bold red", "error": "bold red", "skipped": "yellow"}
-
-
-class _Subject(NamedTuple):
-    """A package and what is run of it."""
-
-    source: str
-    kernel: Kernel
-    cases: tuple[Case, ...]
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -55,28 +45,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """
     add_package(parser, many=True)
     which = parser.add_argument_group("what to run")
-    which.add_argument(
-        "--filter",
-        action="append",
-        default=[],
-        metavar="GLOB",
-        help="only cases whose name matches, such as 'rank7_*'; may be repeated",
-    )
+    add_filter(which, "rank7_*")
     which.add_argument("--variant", metavar="ID", help="only this variant")
-    where = parser.add_argument_group("where")
-    where.add_argument("--engine", choices=ENGINES, default="native", help="default: native")
-    add_adapter(parser)
-    parser.add_argument(
-        "-j",
-        "--jobs",
-        type=int,
-        default=min(_MOST_JOBS, os.cpu_count() or 1),
-        metavar="N",
-        help="threads that make data and references meanwhile",
-    )
-    written = parser.add_argument_group("files")
-    written.add_argument("-o", "--output", metavar="FILE", help="write the results as JSON, for 'report'")
-    written.add_argument("--junit", metavar="FILE", help="write the results as JUnit's XML")
+    add_engine(parser, threads="meanwhile")
+    add_files(parser, junit="the results")
 
 
 def run(arguments: argparse.Namespace, screen: Screen) -> Exit:
@@ -91,7 +63,7 @@ def run(arguments: argparse.Namespace, screen: Screen) -> Exit:
     """
     if arguments.jobs < 1:
         raise Usage("-j takes a number from 1 on.")
-    subjects = _subjects(arguments)
+    subjects = subjects_of(arguments, suite_of, "run")
     begin = time.monotonic()
     engine = open_engine(arguments.engine, adapter_of(arguments))
     try:
@@ -108,29 +80,9 @@ def run(arguments: argparse.Namespace, screen: Screen) -> Exit:
     return Exit.FOUND if results.count("failed") or results.count("error") else Exit.GOOD
 
 
-def _subjects(arguments: argparse.Namespace) -> list[_Subject]:
-    """Load packages and suites before anything runs: what is broken is said at once."""
-    subjects = []
-    known: list[str] = []
-    for source in package_names(arguments):
-        kernel = located(source, arguments)
-        suite = suite_of(kernel.package)
-        known += [case.name for case in suite.cases]
-        subjects.append(_Subject(source, kernel, suite.matching(arguments.filter)))
-        if [subject.kernel.op_id for subject in subjects].count(kernel.op_id) > 1:
-            raise Usage(f"Two of these packages are of {kernel.op_id}: run them one after the other.")
-    if not any(subject.cases for subject in subjects):
-        raise Usage(
-            f"No case matches {' or '.join(arguments.filter)}: {alternatives(arguments.filter[0], known, what='cases')}"
-        )
-    variants = [variant.id for subject in subjects for variant in subject.kernel.manifest.variants]
-    if arguments.variant is not None and arguments.variant not in variants:
-        hint = alternatives(arguments.variant, tuple(dict.fromkeys(variants)), what="variants")
-        raise Usage(f"There is no variant {arguments.variant!r}: {hint}")
-    return subjects
-
-
-def _run(subjects: Sequence[_Subject], engine: Engine, arguments: argparse.Namespace, screen: Screen) -> RunResults:
+def _run(
+    subjects: Sequence[Subject[Case]], engine: Engine, arguments: argparse.Namespace, screen: Screen
+) -> RunResults:
     results = new_results(
         "test",
         command=_command(arguments),
@@ -157,7 +109,9 @@ def _command(arguments: argparse.Namespace) -> str:
     return " ".join([*words, "--engine", arguments.engine])
 
 
-def _show(results: RunResults, subjects: Sequence[_Subject], arguments: argparse.Namespace, screen: Screen) -> None:
+def _show(
+    results: RunResults, subjects: Sequence[Subject[Case]], arguments: argparse.Namespace, screen: Screen
+) -> None:
     """Tell each failure, and each reason to skip with how often it was met."""
     sources = {subject.kernel.op_id: subject.source for subject in subjects}
     failures = [test for test in results.tests if test.outcome in {"failed", "error"}]
@@ -175,12 +129,7 @@ def _show(results: RunResults, subjects: Sequence[_Subject], arguments: argparse
         screen.text()
     if len(failures) > SHOWN_FAILURES:
         screen.text(f"… and {len(failures) - SHOWN_FAILURES:,} more; -o FILE keeps them all.\n")
-    reasons: dict[str, int] = {}
-    for test in results.tests:
-        if test.outcome == "skipped":
-            reasons[test.reason or ""] = reasons.get(test.reason or "", 0) + 1
-    for reason, count in reasons.items():
-        screen.text((f"skipped {count}", _STYLES["skipped"]), f": {reason}")
+    tell_skipped((test.reason or "" for test in results.tests if test.outcome == "skipped"), screen)
 
 
 def _trust_words(arguments: argparse.Namespace) -> tuple[str, ...]:
@@ -202,14 +151,13 @@ def _summary(results: RunResults, seconds: float, screen: Screen) -> None:
         rows,
         right=(2, 3, 4, 5, 6),
     )
-    census = results.device.census
     parts: list[Part] = []
     for outcome in ("passed", "failed", "error", "skipped"):
         count = sum(test.outcome == outcome for test in results.tests)
         if count or outcome == "passed":
             named = "errors" if outcome == "error" and count != 1 else outcome
             parts += [", " if parts else "", (f"{count:,} {named}", _STYLES[outcome] if count else "")]
-    where = f"{census.name} ({', '.join(word for word in (census.engine, census.backend) if word)})"
+    where = device_words(results.device.census)
     cases = len({(test.package, test.case) for test in results.tests})
     screen.text(*parts, f": {cases:,} case{'' if cases == 1 else 's'} on {where} in {seconds:.1f} s")
 

@@ -13,17 +13,17 @@ unless WEBGPU_KERNELS_TUNING=off; 'explain' says so.
 from __future__ import annotations
 
 import argparse
+import json
 import math
 import re
 import time
 from typing import TYPE_CHECKING, Any, Final
 
-from webgpu_kernels.cli.arguments import Usage
 from webgpu_kernels.cli.bench_table import microseconds
 from webgpu_kernels.cli.devices import adapter_of, add_adapter
 from webgpu_kernels.cli.exits import Exit
 from webgpu_kernels.cli.packages import add_package, located
-from webgpu_kernels.contract.words import alternatives
+from webgpu_kernels.cli.suites import add_filter, check_matched, tell_skipped
 from webgpu_kernels.tools.bench.reading import benches_of
 from webgpu_kernels.tools.bench.running import Runner
 from webgpu_kernels.tools.engines import open_engine
@@ -55,9 +55,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """
     add_package(parser)
     which = parser.add_argument_group("what to search")
-    which.add_argument(
-        "--filter", action="append", default=[], metavar="GLOB", help="only cases whose name matches; may be repeated"
-    )
+    add_filter(which)
     which.add_argument("--most-mb", type=float, metavar="N", help="skip cases whose tensors take more")
     which.add_argument(
         "--budget",
@@ -94,9 +92,7 @@ def run(arguments: argparse.Namespace, screen: Screen) -> Exit:
             return _show_kept(kernel, engine.capabilities, arguments.export, screen)
         suite = benches_of(kernel.package)
         cases = suite.matching(arguments.filter)
-        if not cases:
-            known = alternatives(arguments.filter[0], [case.name for case in suite.cases], what="cases")
-            raise Usage(f"No case matches {' or '.join(arguments.filter)}: {known}")
+        check_matched(arguments.filter, [case.name for case in suite.cases], matched=bool(cases))
         # Nobody waits a minute to hear that there is no place for what was found.
         _, earlier = _kept(kernel, engine.capabilities)
         most = int(arguments.most_mb * 1e6) if arguments.most_mb is not None else None
@@ -150,12 +146,7 @@ def _tell(tuned: TuningRun, kernel: Kernel, capabilities: Capabilities, screen: 
     for skip in tuned.skipped:
         if skip.fault:
             screen.text(("FAILED", "bold red"), f" {skip.case}: {skip.reason}")
-    counted: dict[str, int] = {}
-    for skip in tuned.skipped:
-        if not skip.fault:
-            counted[skip.reason] = counted.get(skip.reason, 0) + 1
-    for reason, count in counted.items():
-        screen.text((f"skipped {count}", "yellow"), f": {reason}")
+    tell_skipped((skip.reason for skip in tuned.skipped if not skip.fault), screen)
     if tuned.left_out:
         screen.text((f"left out {tuned.left_out}", "yellow"), ": the budget is too small for all cases")
     path = _keep(tuned, kernel, capabilities, screen)
@@ -234,8 +225,7 @@ def _show_kept(kernel: Kernel, capabilities: Capabilities, export: str | None, s
 
 
 def _document(profile: Profile) -> dict[str, Any]:
-    import json  # noqa: PLC0415 - the same text that is written, as a value
-
+    # The same text that is written, as a value.
     document: dict[str, Any] = json.loads(profile_text(profile))
     return document
 
