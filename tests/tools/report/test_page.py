@@ -148,8 +148,8 @@ def test_each_verdict_of_a_comparison_is_drawn_and_told() -> None:
 
 def test_text_can_be_read_in_both_themes() -> None:
     """Each colour of text stands out from what it is written on by 4.5 to 1, WCAG's level AA."""
-    style = (page_module.HERE / "assets" / "report.css").read_text("utf-8")
-    colors = {name: pair for name, *pair in re.findall(r"--([\w-]+): light-dark\((#\w{6}), (#\w{6})\)", style)}
+    found = re.findall(r"--([\w-]+): light-dark\((#\w{6}), (#\w{6})\)", page_module.style_text())
+    colors = {name: pair for name, *pair in found}
     written = {"ink": ("paper", "soft"), "muted": ("paper", "soft"), "link": ("paper", "soft"), "copy": ("paper",),
                "alarm-ink": ("paper", "soft", "alarm-soft"), "good-ink": ("paper", "good-soft")}  # fmt: skip
     drawn_on_paper = ("chosen", "alarm", "other", "peer", "edge", *(f"series-{index}" for index in range(6)))

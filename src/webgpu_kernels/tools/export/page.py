@@ -37,13 +37,13 @@ def compose_page(document: ProgramDocument, shaders: Mapping[str, str], data: Ma
     }
     parts = {
         "title": html.escape(title),
-        "style": _asset("page.css"),
-        "runner": _asset("runner.js"),
-        "script": _asset("page.js"),
+        "style": _asset("base.css") + _asset("export/page.css"),
+        "runner": _asset("export/runner.js"),
+        "script": _asset("export/page.js"),
         # Within a script element only "<" can end it.
         "inlined": json.dumps(inlined, ensure_ascii=False, allow_nan=False).replace("<", "\\u003c"),
     }
-    page = _asset("page.html")
+    page = _asset("export/page.html")
     for name, text in parts.items():
         before, mark, after = page.partition("{{" + name + "}}")
         assert mark
@@ -52,4 +52,4 @@ def compose_page(document: ProgramDocument, shaders: Mapping[str, str], data: Ma
 
 
 def _asset(name: str) -> str:
-    return (files("webgpu_kernels.tools.export") / name).read_text("utf-8")
+    return (files("webgpu_kernels.tools") / name).read_text("utf-8")

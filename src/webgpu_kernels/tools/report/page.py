@@ -61,7 +61,7 @@ def page_of(content: Content, plots: Mapping[str, str]) -> str:
     return template.render(
         content=content,
         plots={key: Markup(plot) for key, plot in plots.items()},  # noqa: S704 - vl-convert escapes what it draws
-        style=Markup((HERE / "assets" / "report.css").read_text("utf-8")),  # noqa: S704 - ours
+        style=Markup(style_text()),  # noqa: S704 - ours
         script=Markup(script),  # noqa: S704 - ours
         policy=f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{digest}'; img-src data:; "
         "base-uri 'none'; form-action 'none'",
@@ -98,6 +98,11 @@ def report_page(content: Content) -> str:
     """
     require_libraries()
     return page_of(content, dict(plots_of(figures_of(content))))
+
+
+def style_text() -> str:
+    """Return the page's style: what all pages have, and its own."""
+    return "".join(path.read_text("utf-8") for path in (HERE.parent / "base.css", HERE / "assets" / "report.css"))
 
 
 def _environment() -> jinja2.Environment:
