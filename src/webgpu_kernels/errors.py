@@ -128,8 +128,7 @@ class ManifestError(KernelError, ValueError):
 
     def __init__(self, defects: Sequence[Defect], *, where: str | None = None) -> None:
         self.defects = tuple(defects)
-        count = f"{len(self.defects)} defect{'s' if len(self.defects) != 1 else ''}"
-        super().__init__(f"the manifest has {count}{list_defects(self.defects)}", where=where)
+        super().__init__(f"the manifest has {list_defects(self.defects)}", where=where)
 
     def __reduce__(self) -> tuple[object, ...]:
         """Rebuild from the defects: the message is derived from them."""

@@ -6,7 +6,7 @@ import unicodedata
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
 MAX_MESSAGE: Final = 40_000
 MAX_DEFECT: Final = 800
@@ -91,14 +91,15 @@ def compose_message(where: str | None, message: str, expected: str | None, got: 
 
 
 def list_defects(defects: Sequence[object]) -> str:
-    """Return the lines under a message that counts defects: the first ones, which say what to look at.
+    """Count defects, and list the first ones, which say what to look at.
 
     Args:
         defects: all of them.
 
     Returns:
-        A line break and a line for each, indented.
+        The count, then a line for each, indented.
     """
-    lines: Iterable[str] = (shortened(str(defect), MAX_DEFECT) for defect in defects[:MAX_DEFECTS_SHOWN])
+    lines = (shortened(str(defect), MAX_DEFECT) for defect in defects[:MAX_DEFECTS_SHOWN])
     more = len(defects) - MAX_DEFECTS_SHOWN
-    return "".join(f"\n  {line}" for line in lines) + (f"\n  … and {more} more" if more > 0 else "")
+    listed = "".join(f"\n  {line}" for line in lines) + (f"\n  … and {more} more" if more > 0 else "")
+    return f"{len(defects)} defect{'s' if len(defects) != 1 else ''}{listed}"

@@ -71,5 +71,4 @@ def read_document(
     try:
         return read_root(load_json(content, most_bytes=times * MAX_TEXT_BYTES), read, most_values=times * MAX_VALUES)
     except ManifestError as found:
-        count = f"{len(found.defects)} defect{'s' if len(found.defects) != 1 else ''}"
-        raise error(f"{what} has {count}{list_defects(found.defects)}", where=where) from found
+        raise error(f"{what} has {list_defects(found.defects)}", where=where) from found
