@@ -48,6 +48,8 @@ EXTRAS = "dev,peers"
 DRIVER_PACKAGES = ("libvulkan1", "mesa-vulkan-drivers")
 ADAPTER_TIMEOUT_S = 120
 BROWSER_PACKAGES = ("chromium",)
+# The Node.js that playwright brings along is linked with it.
+PLAYWRIGHT_PACKAGES = ("libatomic1",)
 # As the chromium engine looks for it.
 BROWSER_VARIABLE = "WEBGPU_KERNELS_CHROMIUM"
 BROWSERS = ("chromium", "chromium-browser", "google-chrome-stable", "google-chrome")
@@ -82,7 +84,7 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         WORK.mkdir(exist_ok=True)
         if options.browser:
-            ensure_browser()
+            ensure_browser(venv)
             return 0
         make_environment(venv)
         compile_sources(venv)
@@ -149,7 +151,7 @@ def ensure_adapter(venv: Path) -> None:
     """
     if adapter_answers(venv):
         return
-    if not (Path("/etc/debian_version").exists() and shutil.which("apt-get")):
+    if not installs_debian_packages():
         raise SetupError(
             "no Vulkan adapter answers. Install your system's Vulkan loader and a driver (Mesa's lavapipe runs on any "
             "CPU), then run the same command again"
@@ -183,22 +185,58 @@ def adapter_answers(venv: Path) -> bool:
     return answer.returncode == 0
 
 
-def ensure_browser() -> None:
-    """Install Debian's Chromium where there is none; without one the tests that need it are skipped, and no more."""
+def ensure_browser(venv: Path) -> None:
+    """Provide a browser; where that cannot be done, the tests that need it are skipped, and no more.
+
+    Args:
+        venv: as for ``provide_browser``.
+    """
+    try:
+        provide_browser(venv)
+    except SetupError as error:
+        say(f"{error}. Until then the tests marked browser are skipped")
+
+
+def provide_browser(venv: Path) -> None:
+    """Install Debian's Chromium where there is none, and the library that what drives it needs.
+
+    Args:
+        venv: folder of an environment that holds playwright, which drives it.
+
+    Raises:
+        SetupError: that needs somebody else, or failed.
+    """
     named = os.environ.get(BROWSER_VARIABLE)
-    if any(shutil.which(name) for name in ([named] if named else BROWSERS)):
-        return
-    problem = f"{BROWSER_VARIABLE} is {named}, and that is no program"
-    if not named and not (Path("/etc/debian_version").exists() and shutil.which("apt-get")):
-        problem = f"no Chromium on PATH. Install one, or name it in {BROWSER_VARIABLE}"
-    elif not named:
-        try:
-            install("no Chromium on PATH", BROWSER_PACKAGES)
-        except SetupError as error:
-            problem = str(error)
-        else:
-            return
-    say(f"{problem}. Until then the tests marked browser are skipped")
+    if not any(shutil.which(name) for name in ([named] if named else BROWSERS)):
+        if named:
+            raise SetupError(f"{BROWSER_VARIABLE} is {named}, and that is no program")
+        if not installs_debian_packages():
+            raise SetupError(f"no Chromium on PATH. Install one, or name it in {BROWSER_VARIABLE}")
+        install("no Chromium on PATH", BROWSER_PACKAGES)
+    if not driver_runs(venv):
+        if not installs_debian_packages():
+            command = shlex.join([shown(venv) + "/bin/python", "-m", "playwright", "--version"])
+            raise SetupError(f"playwright's driver does not run. Look at what this prints: {command}")
+        install("playwright's driver does not run", PLAYWRIGHT_PACKAGES)
+
+
+def driver_runs(venv: Path) -> bool:
+    """Start the program with which playwright drives browsers: it needs a library that a small Debian lacks.
+
+    Args:
+        venv: folder of an environment; without one there is nothing to start.
+
+    Returns:
+        whether it runs.
+    """
+    python = venv / "bin" / "python"
+    command = [str(python), "-m", "playwright", "--version"]
+    return not python.exists() or subprocess.run(command, capture_output=True, check=False).returncode == 0
+
+
+def installs_debian_packages() -> bool:
+    """Tell whether this is Debian, with apt-get."""
+    return Path("/etc/debian_version").exists() and shutil.which("apt-get") is not None
 
 
 def install(why: str, packages: tuple[str, ...]) -> None:

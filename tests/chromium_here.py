@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +16,7 @@ if TYPE_CHECKING:
     from webgpu_kernels.tools.engines.browser import BrowserSettings
     from webgpu_kernels.tools.engines.chromium import ChromiumEngine
 
-INSTALL = "sudo apt-get update && sudo apt-get install -y chromium"
+INSTALL = "sudo apt-get update && sudo apt-get install -y chromium libatomic1"
 
 
 @pytest.fixture(scope="session")
@@ -35,10 +38,18 @@ def settings_or_skip() -> BrowserSettings:
     from webgpu_kernels.tools.engines.browser import find_settings  # noqa: PLC0415
 
     pytest.importorskip("playwright", reason="playwright is not installed: pip install 'webgpu-kernels[browser]'")
+    if not _driver_runs():
+        pytest.skip(f"playwright's driver does not run. Run: {INSTALL}")
     try:
         return find_settings(software=True)
     except NoAdapterError as error:
         pytest.skip(f"{error.message}. Run: {INSTALL}")
+
+
+@cache
+def _driver_runs() -> bool:
+    command = [sys.executable, "-m", "playwright", "--version"]
+    return subprocess.run(command, capture_output=True, check=False).returncode == 0
 
 
 def open_or_skip(*, timeout_s: float = 300.0) -> ChromiumEngine:

@@ -180,6 +180,24 @@ def test_a_browser_that_cannot_be_installed_only_costs_its_tests(
     )
 
 
+@pytest.mark.skipif(not Path("/etc/debian_version").exists(), reason="needs Debian")
+def test_what_drives_the_browser_gets_the_library_that_it_lacks(
+    setup: ModuleType, commands: list[list[str]], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """A small Debian has no libatomic1, and its Chromium does not bring it."""
+    python = tmp_path / ".venv" / "bin" / "python"
+    python.parent.mkdir(parents=True)
+    python.write_text("#!/bin/sh\nexit 127\n")
+    python.chmod(0o755)
+    monkeypatch.setenv("WEBGPU_KERNELS_CHROMIUM", "/bin/sh")
+    monkeypatch.setattr(setup.os, "geteuid", lambda: 0)
+    assert setup.main(["--browser"]) == 0
+    assert commands[1][-1] == "libatomic1"
+    python.write_text("#!/bin/sh\nexit 0\n")
+    assert setup.main(["--browser"]) == 0
+    assert len(commands) == 2
+
+
 def test_sudo_that_asks_no_password_is_used(setup: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
     """Sudo is used only where it does not stop to ask."""
     monkeypatch.setattr(setup.os, "geteuid", lambda: 1000)

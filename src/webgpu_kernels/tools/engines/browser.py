@@ -206,6 +206,9 @@ def _not_started(settings: BrowserSettings, error: Exception) -> NoAdapterError:
     if isinstance(error, ImportError):
         hint = "Run: pip install 'webgpu-kernels[browser]'"
         return NoAdapterError("playwright, which drives the browser, is not installed", hint=hint)
+    if "reading from the driver" in str(error):
+        hint = "See what python -m playwright --version prints. On Debian: apt-get install libatomic1"
+        return NoAdapterError("playwright's driver, which starts the browser, does not run", hint=hint)
     first = next((line.strip() for line in str(error).splitlines() if line.strip()), type(error).__name__)
     reasons = [line.strip() for line in str(error).splitlines() if "ERROR" in line or "sandbox" in line.lower()]
     said = reasons[0] if reasons else first
