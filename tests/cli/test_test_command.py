@@ -54,6 +54,22 @@ def test_a_package_that_passes_ends_with_0(right: Path, capsys: pytest.CaptureFi
     assert len(printed) == 5
 
 
+def test_a_narrow_terminal_gets_a_table_for_each_package(
+    right: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No name is broken: what does not fit beside the variants stands above them."""
+    monkeypatch.setenv("COLUMNS", "70")
+    assert main(["test", str(right)]) == 0
+    printed = lines(capsys)
+    assert printed[0] == "test.Double"
+    assert " ".join(printed[1].split()) == "variant passed failed skipped chosen by error of allowed"
+    assert [line.split() for line in printed[3:5]] == [
+        ["fast", "1", "0", "0", "1", "0"],
+        ["plain", "1", "0", "0", "0", "0"],
+    ]
+    assert max(map(len, printed[:5])) <= 70
+
+
 def test_a_failure_is_told_in_full(wrong: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Request, variant, worst element, and the command that runs it alone; the command ends with 1."""
     assert main(["test", str(wrong)]) == 1

@@ -23,6 +23,8 @@ Part: TypeAlias = "str | tuple[str, str]"
 
 PROGRESS_AFTER_SECONDS: Final = 1.0
 """Work that ends sooner shows no progress bar."""
+_BETWEEN_COLUMNS: Final = 3
+"""Blanks and edges that a table puts between two columns."""
 
 
 class Progress(Protocol):
@@ -96,6 +98,19 @@ class Screen:
         for row in rows:
             table.add_row(*[_line((cell,)) for cell in row])
         self._console().print(table)
+
+    def fits(self, headings: Sequence[str], rows: Sequence[Sequence[Part]]) -> bool:
+        """Tell whether a table is as narrow as standard output, so that no cell is wrapped.
+
+        Args:
+            headings: as for ``table``.
+            rows: as for ``table``.
+
+        Returns:
+            True where it fits.
+        """
+        widths = [max(_line((cell,)).cell_len for cell in column) for column in zip(headings, *rows, strict=True)]
+        return sum(widths) + _BETWEEN_COLUMNS * (len(widths) - 1) <= self._console().width
 
     def result(self, value: object) -> None:
         """Print the answer as JSON where ``--json`` asks for it; a command calls this once.

@@ -29,11 +29,12 @@ if TYPE_CHECKING:
     from webgpu_kernels.cli.screen import Part, Screen
     from webgpu_kernels.cli.suites import Subject
     from webgpu_kernels.tools.engines import Engine
-    from webgpu_kernels.tools.results import RunResults, TestResult
+    from webgpu_kernels.tools.results import PackageFacts, RunResults, TestResult
     from webgpu_kernels.tools.suites.model import Case
 
 SHOWN_FAILURES: Final = 20
 """Failures that are told in full; a kernel that is wrong everywhere would fill the screen."""
+_HEADINGS: Final = ("variant", "passed", "failed", "skipped", "chosen by", "error of allowed")
 _STYLES: Final = {"passed": "green", "failed": "bold red", "error": "bold red", "skipped": "yellow"}
 
 
@@ -139,18 +140,14 @@ def _trust_words(arguments: argparse.Namespace) -> tuple[str, ...]:
 
 def _summary(results: RunResults, seconds: float, screen: Screen) -> None:
     """Print a row for each variant, and the sum last."""
-    rows: list[list[Part]] = []
-    for package in results.packages:
-        tests = [test for test in results.tests if test.package == package.op_id]
-        for variant in dict.fromkeys(["", *(entry.id for entry in package.variants), *(t.variant for t in tests)]):
-            those = [test for test in tests if test.variant == variant]
-            if those:
-                rows.append(_row(package.op_id, variant, those))
-    screen.table(
-        ["package", "variant", "passed", "failed", "skipped", "chosen by", "error of allowed"],
-        rows,
-        right=(2, 3, 4, 5, 6),
-    )
+    tables = {package.op_id: _rows(package, results.tests) for package in results.packages}
+    rows: list[list[Part]] = [[package, *row] for package, those in tables.items() for row in those]
+    if screen.fits(["package", *_HEADINGS], rows):
+        screen.table(["package", *_HEADINGS], rows, right=range(2, 7))
+    else:
+        for package, those in tables.items():
+            screen.table(_HEADINGS, those, right=range(1, 6), title=package)
+            screen.text()
     parts: list[Part] = []
     for outcome in ("passed", "failed", "error", "skipped"):
         count = sum(test.outcome == outcome for test in results.tests)
@@ -162,14 +159,21 @@ def _summary(results: RunResults, seconds: float, screen: Screen) -> None:
     screen.text(*parts, f": {cases:,} case{'' if cases == 1 else 's'} on {where} in {seconds:.1f} s")
 
 
-def _row(package: str, variant: str, tests: Sequence[TestResult]) -> list[Part]:
+def _rows(package: PackageFacts, tests: Sequence[TestResult]) -> list[list[Part]]:
+    """Return a row for each variant, before them one for what came to no variant."""
+    own = [test for test in tests if test.package == package.op_id]
+    variants = dict.fromkeys(["", *(entry.id for entry in package.variants), *(test.variant for test in own)])
+    found = {variant: [test for test in own if test.variant == variant] for variant in variants}
+    return [_row(variant, those) for variant, those in found.items() if those]
+
+
+def _row(variant: str, tests: Sequence[TestResult]) -> list[Part]:
     def ended(*outcomes: str) -> int:
         return sum(test.outcome in outcomes for test in tests)
 
     errors = [float(test.error_of_allowed) for test in tests if test.error_of_allowed is not None]
     failed = ended("failed", "error")
     return [
-        package,
         variant or "—",
         (str(ended("passed")), "green" if ended("passed") else ""),
         (str(failed), "bold red" if failed else ""),
