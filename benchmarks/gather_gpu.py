@@ -31,7 +31,7 @@ BUSY_NS = 120e6
 MOST_BUSY_RUNS = 12000
 ROTATED_BYTES = 128 << 20
 MOST_SETS = 16
-ROW = "{:<15}{:>5}{:>6}{:>9}{:>13}{:>9}{:>9}{:>9}{:>11}{:>10}{:>14}"
+ROW = "{:<15}{:>5}{:>6}{:>9}{:>13}{:>9}{:>9}{:>9}{:>13}{:>10}{:>14}"
 USAGE = wgpu.BufferUsage.STORAGE | wgpu.BufferUsage.COPY_DST
 COPY = """
 @group(0) @binding(0) var<storage, read> table: array<u32>;
