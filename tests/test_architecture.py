@@ -28,7 +28,6 @@ HEIGHTS = {
     "kernel": 5,
     "": 6,
     "tools": 7,
-    "integrations": 7,
     "demo": 8,
     "cli": 8,
 }
