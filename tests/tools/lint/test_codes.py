@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from lint_cases import PROVOKING, SILENT
+from lint_cases import PROVOKING, SILENT, when
 from lint_packages import found, linted, write_package
 
 import webgpu_kernels as wk
@@ -82,3 +82,13 @@ def test_the_package_itself_is_clean(tmp_path: Path) -> None:
     assert report.compiled is not None
     assert report.compiled.shaders > 0
     assert not report.late
+
+
+def test_a_variant_that_nothing_selects_is_told_its_clause(tmp_path: Path) -> None:
+    """Not the device that lacks a feature: a clause counts once, whatever values it is false for."""
+    write_package(tmp_path, when("numel(shapes.x) < 0", 0))
+    (finding,) = found(tmp_path, "L401")
+    assert re.fullmatch(
+        r"nothing selects 'vectors': of \d+ judgements, \d+ are: `numel\(shapes\.x\) < 0` is false \(shapes\.x = .*\)",
+        finding.message,
+    )

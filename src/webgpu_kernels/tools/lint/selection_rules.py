@@ -66,19 +66,22 @@ def _reasons(judged: Judged) -> str:
 
 
 def _why_not(variant: Variant, sample: Sample) -> str:
-    """Say what the variant's fate is mostly."""
+    """Say what the variant's fate is mostly: a clause counts as one fate, whatever values it is false for."""
     fates: Counter[str] = Counter()
+    examples: dict[str, str] = {}
     judged_count = 0
     for judged in sample.judged:
         for candidate in judged.selection.candidates if judged.selection is not None else ():
             if candidate.id == variant.id:
                 judged_count += 1
-                better = f"{judged.chosen} is preferred"
-                fates[better if candidate.accepted else candidate.reason] += 1
+                fate = f"{judged.chosen} is preferred" if candidate.accepted else candidate.reason
+                clause = fate.partition(" (")[0]
+                fates[clause] += 1
+                examples.setdefault(clause, fate)
     if not fates:
         return "it was never reached"
-    reason, count = fates.most_common(1)[0]
-    return f"of {judged_count} judgements, {count} are: {_shortened(reason)}"
+    clause, count = fates.most_common(1)[0]
+    return f"of {judged_count} judgements, {count} are: {_shortened(examples[clause])}"
 
 
 def _check_refused(sample: Sample, findings: Findings) -> None:
