@@ -66,7 +66,7 @@ def test_an_adapter_that_is_named_and_not_there_is_told(wk: Wk, monkeypatch: pyt
     """The variable is shown, and why no call can run."""
     monkeypatch.setenv("WEBGPU_KERNELS_ADAPTER", "nonsense")
     out = wk("info").out
-    assert "no adapter: no such adapter" in out
+    assert "no adapter: the environment variable WEBGPU_KERNELS_ADAPTER: no such adapter" in " ".join(out.split())
     assert "WEBGPU_KERNELS_ADAPTER=nonsense" in out
 
 

@@ -129,7 +129,9 @@ def test_the_environment_names_the_default_adapter(
 ) -> None:
     """WEBGPU_KERNELS_ADAPTER is part of a name; a wrong one is an error that lists what there is."""
     monkeypatch.setenv(ADAPTER_VARIABLE, "no such adapter")
-    with pytest.raises(NoAdapterError, match=r"^no such adapter: expected one of 0: "):
+    with pytest.raises(
+        NoAdapterError, match=r"^the environment variable WEBGPU_KERNELS_ADAPTER: no such adapter: expected one of 0: "
+    ):
         default()
 
 

@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from sample_manifests import a_pass, scale_manifest, variant
 
-from webgpu_kernels.errors import DtypeError, LimitError, PlanError, ShapeError, UnknownNameError
+from webgpu_kernels.errors import (
+    AttributeValueError,
+    DtypeError,
+    LimitError,
+    PlanError,
+    RequestError,
+    ShapeError,
+    UnknownNameError,
+)
 from webgpu_kernels.planning.capabilities import Capabilities
 from webgpu_kernels.planning.rendering import declarations
 from webgpu_kernels.planning.spec import TensorSpec
@@ -282,6 +290,33 @@ def test_an_output_dtype_that_cannot_be_inferred_is_asked_for(plan: Planner) -> 
     assert plan(manifest, outputs={"y": TensorSpec((2, 3), "int32")}).request.outputs["y"].dtype == "int32"
 
 
+@pytest.mark.parametrize("value", [-1, 1.5, True])
+def test_a_tunable_of_whole_numbers_takes_no_other(plan: Planner, value: object) -> None:
+    """A size that is negative or a fraction would reach the shader's text."""
+    with pytest.raises(AttributeValueError) as caught:
+        plan(scale_manifest(tunables={"N": {"default": 64}}), tunables={"N": value})
+    assert str(caught.value) == (
+        f"test.Scale: tunable 'N': wrong kind of value: expected a whole number that is not negative, got {value!r}"
+    )
+
+
+def test_a_tunable_may_be_negative_where_its_default_is(plan: Planner) -> None:
+    """And a fraction where that is one."""
+    manifest = scale_manifest(tunables={"N": {"default": -1}, "F": {"default": 0.5}})
+    assert plan(manifest, tunables={"N": -2, "F": -0.25}).request.tunables == {"N": -2, "F": -0.25}
+
+
+def test_a_plan_that_fails_by_tunables_of_the_call_says_so(plan: Planner) -> None:
+    """The manifest's formula is not at fault."""
+    one = variant("a", passes=[a_pass(dispatch={"workgroups": "ceilDiv(numel(shapes.x), tunables.N)"})])
+    with pytest.raises(PlanError) as caught:
+        plan(scale_manifest(tunables={"N": {"default": 64}}, variants=[one]), tunables={"N": 0})
+    assert str(caught.value) == (
+        "test.Scale: variant a: pass main: dispatch.workgroups: `ceilDiv(numel(shapes.x), tunables.N)`: expected a "
+        "non-negative integer, got inf. The call sets tunables: N=0."
+    )
+
+
 def test_a_shape_without_expression_is_asked_for(plan: Planner) -> None:
     """And taken from the call."""
     manifest = scale_manifest(outputs={"y": {"dtype": "T"}})
@@ -310,6 +345,32 @@ def test_shapes_reach_only_the_derives_they_name(plan: Planner) -> None:
         outputs={"y": {"dtype": "T", "shape": ["twice", 1]}},
     )
     assert plan(manifest).request.outputs["y"].shape == (4, 1)
+
+
+def test_inputs_whose_shapes_give_no_output_are_to_blame(plan: Planner) -> None:
+    """Their names and shapes are told, and what was wanted of them, also where a derived name fails first."""
+    manifest = scale_manifest(
+        inputs={"x": {"dtype": "T"}, "b": {"dtype": "T"}},
+        derive={"both": "broadcastShape(shapes.x, shapes.b)", "again": "both"},
+        outputs={"y": {"dtype": "T", "shape": "again"}},
+    )
+    inputs = {"x": TensorSpec((8, 3), "float32"), "b": TensorSpec((4,), "float32")}
+    with pytest.raises(ShapeError) as caught:
+        plan(manifest, inputs)
+    assert str(caught.value) == (
+        "test.Scale: inputs 'x', 'b': no shape follows for the output 'y': expected equal sizes, or 1, along each axis "
+        "from the last, got x [8, 3], b [4]. The contract computes it by again."
+    )
+
+
+def test_a_shape_that_an_attribute_spoils_is_not_the_inputs_fault(plan: Planner) -> None:
+    """Whose fault it is cannot be known then, so nothing but the output is named."""
+    manifest = scale_manifest(
+        attributes={"perm": {"default": [0, 0]}},
+        outputs={"y": {"dtype": "T", "shape": "permuteShape(shapes.x, attrs.perm)"}},
+    )
+    with pytest.raises(RequestError, match=r"^test.Scale: output 'y': the shape cannot be evaluated for this call: "):
+        plan(manifest)
 
 
 def test_an_optional_output_is_computed_only_if_named(plan: Planner) -> None:

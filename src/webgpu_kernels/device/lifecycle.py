@@ -6,12 +6,17 @@ import ctypes
 import os
 import threading
 import weakref
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeVar
 
 from webgpu_kernels.device.seam import forget_lock
+from webgpu_kernels.errors import NoAdapterError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from webgpu_kernels.device.device import Device
+
+_T = TypeVar("_T")
 
 ADAPTER_VARIABLE: Final = "WEBGPU_KERNELS_ADAPTER"
 """Part of the name of the adapter that ``default_device`` opens."""
@@ -50,8 +55,30 @@ def default_device() -> Device:
     with _default.lock:
         device = _default.device
         if device is None or not device.usable:
-            device = _default.device = Device(os.environ.get(ADAPTER_VARIABLE) or None)
+            device = _default.device = by_environment(Device)
         return device
+
+
+def by_environment(choose: Callable[[str | None], _T]) -> _T:
+    """Choose the adapter that the environment names, the best where it names none.
+
+    Args:
+        choose: takes part of an adapter's name, or None.
+
+    Returns:
+        What that returns.
+
+    Raises:
+        NoAdapterError: as ``choose``; where there is no adapter of that name the error says who named it.
+
+    Source: none.
+    """
+    try:
+        return choose(os.environ.get(ADAPTER_VARIABLE) or None)
+    except NoAdapterError as error:
+        if error.got is not None:
+            error.where = f"the environment variable {ADAPTER_VARIABLE}"
+        raise
 
 
 def register(device: Device) -> None:

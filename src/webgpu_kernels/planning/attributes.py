@@ -194,7 +194,8 @@ def bind_tunables(tunables: Mapping[str, Tunable], given: Mapping[str, object], 
 
     Raises:
         UnknownNameError: a tunable nobody declares.
-        AttributeValueError: a value of another kind than the default.
+        AttributeValueError: a value of another kind than the default, or, where that is a whole number, a value that is
+            none, or negative where the default is not.
 
     Source: FORMAT, sections 2 and 4.
     """
@@ -202,13 +203,20 @@ def bind_tunables(tunables: Mapping[str, Tunable], given: Mapping[str, object], 
     for name, value in given.items():
         if name not in tunables:
             raise unknown_name("tunable", name, tunables, where)
-        plain = _plain(value, f"{where}: tunable {name!r}")
-        if _kind(plain) != _kind(tunables[name].default):
-            raise AttributeValueError(
-                "wrong kind of value",
-                where=f"{where}: tunable {name!r}",
-                expected=_kind(tunables[name].default),
-                got=repr(value),
-            )
+        path = f"{where}: tunable {name!r}"
+        plain, default = _plain(value, path), host_value(tunables[name].default)
+        if _kind(plain) != _kind(default):
+            raise AttributeValueError("wrong kind of value", where=path, expected=_kind(default), got=repr(value))
+        if _is_whole(default) and not (_is_whole(plain) and (_is_least(plain, 0) or not _is_least(default, 0))):
+            wanted = "a whole number" + (" that is not negative" if _is_least(default, 0) else "")
+            raise AttributeValueError("wrong kind of value", where=path, expected=wanted, got=repr(value))
         values[name] = plain
     return values
+
+
+def _is_whole(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _is_least(value: object, least: int) -> bool:
+    return isinstance(value, int) and value >= least

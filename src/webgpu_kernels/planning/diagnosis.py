@@ -14,6 +14,7 @@ from webgpu_kernels.errors import (
 )
 from webgpu_kernels.language import UNDEFINED, compile_expression
 from webgpu_kernels.language.conjuncts import conjuncts, disjuncts
+from webgpu_kernels.planning.attribute_kinds import wrong_kind
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -188,9 +189,9 @@ def no_variant_error(selection: Selection) -> RequestError:
     """
     request = selection.request
     where = request.manifest.op_id
-    ranks = _wrong_rank(request.manifest, request, selection.scope)
-    if ranks is not None:
-        return ranks
+    plain = _wrong_rank(request.manifest, request, selection.scope) or wrong_kind(request)
+    if plain is not None:
+        return plain
     reasons = {candidate.id: candidate.reason for candidate in selection.candidates}
     clauses = {id(candidate.clause) for candidate in selection.candidates}
     clause = selection.candidates[0].clause if selection.candidates else None

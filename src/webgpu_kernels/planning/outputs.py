@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from webgpu_kernels.contract import dtype_of_onnx_code
-from webgpu_kernels.errors import DtypeError, KernelError, RequestError, ShapeError
+from webgpu_kernels.errors import DtypeError, EvaluationError, KernelError, RequestError, ShapeError
 from webgpu_kernels.planning.attributes import unknown_name
 from webgpu_kernels.planning.capabilities import Capabilities
 from webgpu_kernels.planning.quantities import MAX_RANK, as_counts
@@ -19,6 +20,9 @@ if TYPE_CHECKING:
 
     from webgpu_kernels.contract import Manifest, Port
     from webgpu_kernels.language import Value
+
+_SHAPE: Final = re.compile(r"\b(?:shapes|ranks)\.([A-Za-z_]\w*)")
+_CHOSEN: Final = frozenset({"attrs", "args", "tunables", "device"})
 
 
 def infer_outputs(request: Request, wanted: Mapping[str, TensorSpec | None]) -> Request:
@@ -112,6 +116,7 @@ def _output_shapes(
     seen = replace(request, outputs=fixed, capabilities=Capabilities())
     shapes: dict[str, tuple[int, ...]] = {}
     scope: Scope | None = None
+    faults: dict[str, KernelError] = {}
     for port in ports:
         where = f"{request.manifest.op_id}: output {port.name!r}"
         if port.shape is None:
@@ -123,13 +128,13 @@ def _output_shapes(
                 )
             shapes[port.name] = fixed[port.name].shape
             continue
-        scope = scope if scope is not None else _shape_scope(seen, ports)
-        shapes[port.name] = _checked(_shape_value(port, scope, where), fixed.get(port.name), where)
+        scope = scope if scope is not None else _shape_scope(seen, ports, faults)
+        shapes[port.name] = _checked(_shape_value(seen, port, scope, faults), fixed.get(port.name), where)
     return shapes
 
 
-def _shape_scope(request: Request, ports: list[Port]) -> Scope:
-    """Evaluate only the derives that shapes reach; one that fails stays undefined, as the format has it."""
+def _shape_scope(request: Request, ports: list[Port], faults: dict[str, KernelError]) -> Scope:
+    """Evaluate only the derives that shapes reach; one that fails stays undefined, as the format has it, and noted."""
     scope = request_scope(request)
     namespace: dict[str, Value] = {}
     scope["derive"] = namespace
@@ -139,7 +144,10 @@ def _shape_scope(request: Request, ports: list[Port]) -> Scope:
             continue
         try:
             value = evaluate_in(entry.expression, scope, where=entry.name)
-        except KernelError:
+        except KernelError as error:
+            # Of one that failed by another, the first is the cause.
+            known = next((faults[name] for name in entry.expression.names if name in faults), error)
+            faults[entry.name] = known
             continue
         scope[entry.name] = namespace[entry.name] = value
     return scope
@@ -158,12 +166,33 @@ def _reached(manifest: Manifest, ports: list[Port]) -> set[str]:
     return needed
 
 
-def _shape_value(port: Port, scope: Scope, where: str) -> Value:
+def _shape_value(request: Request, port: Port, scope: Scope, faults: Mapping[str, KernelError]) -> Value:
     assert port.shape is not None
+    where = f"{request.manifest.op_id}: output {port.name!r}"
     try:
         return evaluate_in(port.shape, scope, where=where)
     except KernelError as error:
-        raise RequestError(f"the shape cannot be evaluated for this call: {error}", where=where) from error
+        cause = next((faults[name] for name in sorted(port.shape.names) if name in faults), error)
+        raise _shape_fault(request, port, cause, where) from cause
+
+
+def _shape_fault(request: Request, port: Port, cause: KernelError, where: str) -> RequestError:
+    """Blame the inputs where nothing but their shapes decides: the caller gave those, not the output's."""
+    reached = _reached(request.manifest, [port])
+    formulas = [entry.expression for entry in request.manifest.derive if entry.name in reached]
+    formulas += [port.shape] if port.shape is not None else []
+    asked = dict.fromkeys(name for formula in formulas for name in _SHAPE.findall(formula.source))
+    inputs = [name for name in asked if name in request.inputs]
+    if not isinstance(cause, EvaluationError) or not inputs or reached & _CHOSEN:
+        return RequestError(f"the shape cannot be evaluated for this call: {cause}", where=where)
+    named = ", ".join(map(repr, inputs))
+    return ShapeError(
+        f"no shape follows for the output {port.name!r}" + ("" if cause.expected else f": {cause}"),
+        where=f"{request.manifest.op_id}: {'inputs' if len(inputs) > 1 else 'input'} {named}",
+        expected=cause.expected,
+        got=", ".join(f"{name} {list(request.inputs[name].shape)}" for name in inputs),
+        hint=f"The contract computes it by {port.shape.source}." if port.shape is not None else None,
+    )
 
 
 def _checked(value: Value, fixed: TensorSpec | None, where: str) -> tuple[int, ...]:

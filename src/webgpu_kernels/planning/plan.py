@@ -112,8 +112,15 @@ def build_plan(selection: Selection) -> Plan:
 
     Source: FORMAT, sections 4 (step 3), 6 and 8.
     """
-    with Bounded():
-        return _build(selection)
+    try:
+        with Bounded():
+            return _build(selection)
+    except PlanError as error:
+        # Not the manifest's defaults, as it would seem: whoever set them looks for the fault elsewhere.
+        if selection.request.tunables and error.hint is None:
+            listed = ", ".join(f"{name}={value!r}" for name, value in selection.request.tunables.items())
+            error.hint = f"The call sets tunables: {listed}."
+        raise
 
 
 def _build(selection: Selection) -> Plan:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import platform
 import re
+from functools import partial
 from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -12,7 +13,7 @@ from webgpu_kernels.contract import bundled_names
 from webgpu_kernels.contract.remote import connect
 from webgpu_kernels.device import AdapterInfo, adapters
 from webgpu_kernels.device.adapters import choose_adapter
-from webgpu_kernels.device.lifecycle import ADAPTER_VARIABLE
+from webgpu_kernels.device.lifecycle import by_environment
 from webgpu_kernels.device.seam import native_version
 from webgpu_kernels.errors import HubExtraMissing, NoAdapterError
 
@@ -126,7 +127,7 @@ def _adapters() -> tuple[tuple[AdapterInfo, ...], int | None, str | None]:
     except NoAdapterError as error:
         return (), None, str(error)
     try:
-        return found, choose_adapter(found, os.environ.get(ADAPTER_VARIABLE) or None).index, None
+        return found, by_environment(partial(choose_adapter, found)).index, None
     except NoAdapterError as error:
         return found, None, str(error)
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import os
+from functools import partial
 from importlib.metadata import version
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
 from webgpu_kernels.device import Device, Executable, adapters
 from webgpu_kernels.device.adapters import choose_adapter
-from webgpu_kernels.device.lifecycle import ADAPTER_VARIABLE
+from webgpu_kernels.device.lifecycle import by_environment
 from webgpu_kernels.planning.spec import TensorSpec
 from webgpu_kernels.tools.engines import DeviceCensus, Outcome
 from webgpu_kernels.tools.engines.words import SCRATCH_POISON, decode_output, encode_input, poisoned_words
@@ -144,6 +144,6 @@ def open_native(adapter: str | int | None = None) -> NativeEngine:
     Raises:
         NoAdapterError: there is no such adapter.
     """
-    wanted = adapter if adapter is not None else os.environ.get(ADAPTER_VARIABLE) or None
-    info = choose_adapter(adapters(), wanted)
+    found = adapters()
+    info = choose_adapter(found, adapter) if adapter is not None else by_environment(partial(choose_adapter, found))
     return NativeEngine(Device(info), info)
