@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree as ET
 
 import pytest
-from doubling_package import CASE, EIGHT, RIGHT, write_doubling
+from doubling_package import CASE, EIGHT, REFERENCE, RIGHT, write_doubling
 
 from webgpu_kernels.cli import main
 from webgpu_kernels.tools.results import read_results
@@ -133,6 +133,41 @@ def test_results_are_written(wrong: Path, tmp_path: Path, capsys: pytest.Capture
     assert failure is not None
     assert failure.attrib["message"] == "y: 1 of 8 elements is wrong"
     assert "worst is y[5]" in (failure.text or "")
+
+
+@pytest.mark.parametrize("option", ["-o", "--junit"])
+@pytest.mark.parametrize("name", ["build/webgpu/test.json", "build/webgpu/main.wgsl.jinja", "reference.py"])
+def test_results_are_not_written_over_the_package(
+    right: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, option: str, name: str
+) -> None:
+    """A slip of completion costs nobody a suite, and nothing is run first."""
+    monkeypatch.chdir(right.parent)
+    target = f"{right.name}/{name}"
+    before = (right / name).read_bytes() if (right / name).exists() else None
+    assert main(["test", right.name, option, target]) == 2
+    said = " ".join(capsys.readouterr().err.split())
+    assert f"{target} is a file of test.Double itself: write the results to another one." in said
+    assert before == ((right / name).read_bytes() if (right / name).exists() else None)
+
+
+def test_one_fault_is_told_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A template that compiles for no case would fill the screen with what is one thing."""
+    cases = [{**CASE, "name": f"case{i}"} for i in range(4)]
+    package = write_doubling(tmp_path / "p", {"only": "y[i] = nonsense;"}, cases)
+    assert main(["test", str(package)]) == 1
+    printed = lines(capsys)
+    assert sum(line.startswith("ERROR ") for line in printed) == 1
+    assert printed.count("  and 3 more runs of 3 other cases, for the same reason") == 1
+    assert printed[-1].startswith("0 passed, 4 errors: 4 cases on ")
+
+
+def test_what_a_reference_prints_is_not_the_answer(right: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """It goes to standard error, and the document stays one."""
+    (right / "reference.py").write_text(f"print('loaded')\n{REFERENCE}")
+    assert main(["test", str(right), "--json"]) == 0
+    printed = capsys.readouterr()
+    assert json.loads(printed.out)["kind"] == "test"
+    assert printed.err.startswith("loaded\n")
 
 
 def test_a_variant_and_cases_can_be_chosen(right: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -94,11 +94,32 @@ def test_a_profile_is_shown_exported_and_removed(
     assert wk.load_kernel(package).prepare(x=wk.TensorSpec((4096,), "float32")).variant == "second"
 
 
-@pytest.mark.parametrize("word", ["--show", "--reset"])
-def test_without_a_profile_the_answer_is_no(package: Path, capsys: pytest.CaptureFixture[str], word: str) -> None:
-    """It ends with 1."""
-    assert main(["tune", str(package), word]) == 1
+@pytest.mark.parametrize(("words", "code"), [(["--show"], 0), (["--reset"], 1), (["--export", "x.json"], 1)])
+def test_without_a_profile_that_is_said(
+    package: Path, capsys: pytest.CaptureFixture[str], words: list[str], code: int
+) -> None:
+    """To be shown that there is none is an answer; to remove or export it is not possible."""
+    assert main(["tune", str(package), *words]) == code
     assert capsys.readouterr().out.startswith("There is no profile of test.Double on ")
+
+
+def test_that_there_is_no_profile_is_a_document_too(package: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Without a file."""
+    assert main(["tune", str(package), "--show", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == {"opId": "test.Double", "file": None}
+
+
+def test_a_place_where_nothing_can_be_kept_is_found_out_first(
+    package: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Before the budget is spent; with an hour this test would not end."""
+    (tmp_path / "file").mkdir()
+    (tmp_path / "file" / "test.Double").write_text("no folder")
+    monkeypatch.setenv("WEBGPU_KERNELS_TUNING", str(tmp_path / "file"))
+    assert main(["tune", str(package), "--budget", "1h"]) == 3
+    said = capsys.readouterr().err
+    assert ".json: cannot be written: it would lie in a file: got " in " ".join(said.split())
+    assert not said.count("Traceback")
 
 
 def test_nothing_faster_writes_nothing(tmp_path: Path, package: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -8,6 +8,7 @@ import os
 import signal
 import sys
 import traceback
+from contextlib import redirect_stdout
 from typing import TYPE_CHECKING, Final
 
 from webgpu_kernels.cli.arguments import Usage, command_parser, split_command
@@ -63,7 +64,9 @@ def _answered(words: Sequence[str]) -> int:
 
 def _done(command: ModuleType, arguments: argparse.Namespace, screen: Screen) -> int:
     try:
-        return int(command.run(arguments, screen))
+        # A package's reference.py may print, and so may a library: the answer is this program's alone.
+        with redirect_stdout(sys.stderr):
+            return int(command.run(arguments, screen))
     except KernelError as error:
         _show_traceback(arguments)
         screen.error(error)

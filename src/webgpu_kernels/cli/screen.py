@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
 
     from rich.console import Console
+    from rich.segment import Segment, Segments
     from rich.text import Text
 
     from webgpu_kernels.errors import KernelError
@@ -50,6 +51,8 @@ class Screen:
     def __init__(self, *, json: bool = False, color: Color = "auto") -> None:
         self.json = json
         self._color = color
+        # Not what stands there later: while a command runs, other people's code prints to standard error.
+        self._out = sys.stdout
         self._answered = False
         self._consoles: dict[TextIO, Console] = {}
 
@@ -69,7 +72,7 @@ class Screen:
             text: such as WGSL.
         """
         if not self.json:
-            sys.stdout.write(legible(text) if sys.stdout.isatty() else text)
+            self._out.write(legible(text) if self._out.isatty() else text)
 
     def table(
         self,
@@ -97,7 +100,7 @@ class Screen:
             table.add_column(heading, justify="right" if index in right else "left", overflow="fold")
         for row in rows:
             table.add_row(*[_line((cell,)) for cell in row])
-        self._console().print(table)
+        self._console().print(_without_blanks(self._console().render_lines(table, pad=False)))
 
     def fits(self, headings: Sequence[str], rows: Sequence[Sequence[Part]]) -> bool:
         """Tell whether a table is as narrow as standard output, so that no cell is wrapped.
@@ -123,8 +126,8 @@ class Screen:
             self._answered = True
             text = json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False)
             # What a terminal would obey stands in strings only, where JSON has escapes for it.
-            sys.stdout.write(text if is_legible(text) else json.dumps(value, indent=2, allow_nan=False))
-            sys.stdout.write("\n")
+            self._out.write(text if is_legible(text) else json.dumps(value, indent=2, allow_nan=False))
+            self._out.write("\n")
 
     def note(self, *parts: Part) -> None:
         """Print a line to standard error: what happens meanwhile, warnings.
@@ -177,10 +180,24 @@ class Screen:
     def _console(self, *, stderr: bool = False) -> Console:
         from webgpu_kernels.cli.console import PlainConsole  # noqa: PLC0415 - rich is loaded at the first line
 
-        stream = sys.stderr if stderr else sys.stdout
+        stream = sys.stderr if stderr else self._out
         if stream not in self._consoles:
             self._consoles[stream] = PlainConsole(stream, self._color)
         return self._consoles[stream]
+
+
+def _without_blanks(lines: Sequence[Sequence[Segment]]) -> Segments:
+    """Leave away what fills the last column up: nobody sees it but who copies or compares the text."""
+    from rich.segment import Segment, Segments  # noqa: PLC0415 - as above
+
+    kept: list[Segment] = []
+    for line in lines:
+        seen = next((index for index in reversed(range(len(line))) if line[index].text.strip()), -1)
+        kept += line[: max(0, seen)]
+        if seen >= 0:
+            kept.append(Segment(line[seen].text.rstrip(), line[seen].style))
+        kept.append(Segment.line())
+    return Segments(kept)
 
 
 def _line(parts: Sequence[Part]) -> Text:

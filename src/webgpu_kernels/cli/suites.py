@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 from collections import Counter
+from pathlib import Path
 from typing import TYPE_CHECKING, Final, Generic, NamedTuple
 
 from webgpu_kernels.cli.arguments import Usage
 from webgpu_kernels.cli.devices import add_adapter
 from webgpu_kernels.cli.packages import located, package_names
+from webgpu_kernels.contract.files import suffix_fault
 from webgpu_kernels.contract.words import alternatives
 from webgpu_kernels.tools.engines import ENGINES
 from webgpu_kernels.tools.suites.model import NamedCase
@@ -24,6 +26,9 @@ if TYPE_CHECKING:
     from webgpu_kernels.tools.suites.model import Suite
 
 _MOST_JOBS: Final = 4
+_BESIDE: Final = frozenset(
+    {"manifest.json", "metadata.json", "test.json", "bench.json", "README.md", "reference.py", "peers.py"}
+)
 
 
 class Subject(NamedTuple, Generic[NamedCase]):
@@ -136,6 +141,25 @@ def check_matched(patterns: Sequence[str], known: Sequence[str], *, matched: boo
     """
     if not matched:
         raise Usage(f"No case matches {' or '.join(patterns)}: {alternatives(patterns[0], known, what='cases')}")
+
+
+def check_targets(targets: Iterable[str | None], subjects: Sequence[Subject[NamedCase]]) -> None:
+    """Refuse to write results over a package's own files, which ``-o test.json`` would in its folder.
+
+    Args:
+        targets: files to write, or None.
+        subjects: the packages.
+
+    Raises:
+        Usage: one is a file of a package.
+    """
+    for target in filter(None, targets):
+        path = Path(target).resolve()
+        for subject in subjects:
+            root = subject.kernel.package.root.resolve()
+            names = _BESIDE if path.parent in {root, *root.parents[1:2]} else frozenset[str]()
+            if path.name in names or (path.is_relative_to(root) and suffix_fault(path.name) is None):
+                raise Usage(f"{target} is a file of {subject.kernel.op_id} itself: write the results to another one.")
 
 
 def tell_skipped(reasons: Iterable[str], screen: Screen) -> None:

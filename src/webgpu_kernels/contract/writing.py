@@ -40,6 +40,6 @@ def replace_bytes(path: Path, content: bytes) -> None:
     try:
         fresh.write_bytes(content)
         fresh.replace(path)
-    except OSError:
+    except BaseException:  # Ctrl-C, too
         fresh.unlink(missing_ok=True)
         raise

@@ -138,6 +138,25 @@ def keep_profile(profile: Profile, package: Package, capabilities: Capabilities)
     return path
 
 
+def check_place(package: Package, capabilities: Capabilities) -> None:
+    """Find out whether a profile could be kept, before time is spent on one; nothing is written.
+
+    Args:
+        package: the kernel's.
+        capabilities: the device.
+
+    Raises:
+        OutputError: it could not be written, profiles are off, or there is no home to keep them in.
+        PackageError: a file of the package cannot be read.
+    """
+    path = path_of(package, capabilities)
+    there = next(folder for folder in path.parents if folder.exists())
+    if not there.is_dir():
+        raise OutputError("cannot be written: it would lie in a file", where=str(path), got=str(there))
+    if not os.access(there, os.W_OK | os.X_OK):
+        raise OutputError("cannot be written: the folder is not writable", where=str(path), got=str(there))
+
+
 def drop_profile(package: Package, capabilities: Capabilities) -> Path | None:
     """Remove the profile of a package on a device.
 

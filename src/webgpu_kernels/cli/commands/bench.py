@@ -23,7 +23,15 @@ from webgpu_kernels.cli.bench_table import COLUMNS, RIGHT, row_of
 from webgpu_kernels.cli.devices import adapter_of
 from webgpu_kernels.cli.exits import Exit
 from webgpu_kernels.cli.packages import add_package
-from webgpu_kernels.cli.suites import add_engine, add_files, add_filter, device_words, subjects_of, tell_skipped
+from webgpu_kernels.cli.suites import (
+    add_engine,
+    add_files,
+    add_filter,
+    check_targets,
+    device_words,
+    subjects_of,
+    tell_skipped,
+)
 from webgpu_kernels.contract.words import alternatives
 from webgpu_kernels.tools.bench.ahead import prepared_cases
 from webgpu_kernels.tools.bench.junit import write_bench_junit
@@ -90,6 +98,7 @@ def run(arguments: argparse.Namespace, screen: Screen) -> Exit:
         raise Usage("-j takes a number from 1 on.")
     names = _peer_names(arguments.against)
     subjects = subjects_of(arguments, benches_of, "measure")
+    check_targets((arguments.output, arguments.junit), subjects)
     peers, missing = open_peers(names)
     for name, why in missing.items():
         screen.note(("left out: ", "yellow"), f"{name} {why}")

@@ -14,13 +14,21 @@ from webgpu_kernels.cli.arguments import Usage
 from webgpu_kernels.cli.devices import adapter_of
 from webgpu_kernels.cli.exits import Exit
 from webgpu_kernels.cli.packages import add_package
-from webgpu_kernels.cli.suites import add_engine, add_files, add_filter, device_words, subjects_of, tell_skipped
+from webgpu_kernels.cli.suites import (
+    add_engine,
+    add_files,
+    add_filter,
+    check_targets,
+    device_words,
+    subjects_of,
+    tell_skipped,
+)
 from webgpu_kernels.tools.engines import open_engine
 from webgpu_kernels.tools.results import new_results, package_facts, results_json, write_results
 from webgpu_kernels.tools.suites.junit import write_junit
 from webgpu_kernels.tools.suites.reading import suite_of
 from webgpu_kernels.tools.suites.running import run_suite
-from webgpu_kernels.tools.suites.telling import Rerun, failure_lines
+from webgpu_kernels.tools.suites.telling import Rerun, failure_lines, same_faults
 
 if TYPE_CHECKING:
     import argparse
@@ -65,6 +73,7 @@ def run(arguments: argparse.Namespace, screen: Screen) -> Exit:
     if arguments.jobs < 1:
         raise Usage("-j takes a number from 1 on.")
     subjects = subjects_of(arguments, suite_of, "run")
+    check_targets((arguments.output, arguments.junit), subjects)
     begin = time.monotonic()
     engine = open_engine(arguments.engine, adapter_of(arguments))
     try:
@@ -116,7 +125,8 @@ def _show(
     """Tell each failure, and each reason to skip with how often it was met."""
     sources = {subject.kernel.op_id: subject.source for subject in subjects}
     failures = [test for test in results.tests if test.outcome in {"failed", "error"}]
-    for test in failures[:SHOWN_FAILURES]:
+    groups = same_faults(failures)
+    for test, *others in groups[:SHOWN_FAILURES]:
         rerun = Rerun(
             source=sources[test.package],
             engine=arguments.engine,
@@ -127,10 +137,19 @@ def _show(
         screen.text((test.outcome.upper(), _STYLES[test.outcome]), f" {test.package}: ", (test.case, "bold"), on)
         for line in failure_lines(test, rerun):
             screen.text(f"  {line}")
+        if others:
+            screen.text(f"  and {_others(test, others)}, for the same reason")
         screen.text()
-    if len(failures) > SHOWN_FAILURES:
-        screen.text(f"… and {len(failures) - SHOWN_FAILURES:,} more; -o FILE keeps them all.\n")
+    rest = sum(map(len, groups[SHOWN_FAILURES:]))
+    if rest:
+        screen.text(f"… and {rest:,} more; -o FILE keeps them all.\n")
     tell_skipped((test.reason or "" for test in results.tests if test.outcome == "skipped"), screen)
+
+
+def _others(test: TestResult, others: Sequence[TestResult]) -> str:
+    cases = len({other.case for other in others} - {test.case})
+    runs = f"{len(others):,} more run{'' if len(others) == 1 else 's'}"
+    return f"{runs} of {cases:,} other case{'' if cases == 1 else 's'}" if cases else f"{runs} of this case"
 
 
 def _trust_words(arguments: argparse.Namespace) -> tuple[str, ...]:

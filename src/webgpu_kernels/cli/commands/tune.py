@@ -29,7 +29,7 @@ from webgpu_kernels.tools.bench.running import Runner
 from webgpu_kernels.tools.engines import open_engine
 from webgpu_kernels.tools.tune.tuning import tune_package
 from webgpu_kernels.tools.writing import write_file
-from webgpu_kernels.tuning.places import drop_profile, keep_profile, path_of
+from webgpu_kernels.tuning.places import check_place, drop_profile, keep_profile, path_of
 from webgpu_kernels.tuning.profile import profile_text, read_profile
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ def run(arguments: argparse.Namespace, screen: Screen) -> Exit:
         screen: where to print.
 
     Returns:
-        ``FOUND`` where there is no profile to show, export or remove, or a case is at fault.
+        ``FOUND`` where there is no profile to export or remove, or a case is at fault.
     """
     kernel = located(arguments.package, arguments)
     engine = open_engine("native", adapter_of(arguments))
@@ -94,6 +94,7 @@ def run(arguments: argparse.Namespace, screen: Screen) -> Exit:
         cases = suite.matching(arguments.filter)
         check_matched(arguments.filter, [case.name for case in suite.cases], matched=bool(cases))
         # Nobody waits a minute to hear that there is no place for what was found.
+        check_place(kernel.package, engine.capabilities)
         _, earlier = _kept(kernel, engine.capabilities)
         most = int(arguments.most_mb * 1e6) if arguments.most_mb is not None else None
         runner = Runner(engine, most_bytes=most)
@@ -210,7 +211,7 @@ def _show_kept(kernel: Kernel, capabilities: Capabilities, export: str | None, s
     if profile is None:
         screen.text(f"There is no profile of {kernel.op_id} on {capabilities.adapter_info.get('device')}.")
         screen.result({"opId": kernel.op_id, "file": None})
-        return Exit.FOUND
+        return Exit.FOUND if export is not None else Exit.GOOD
     if export is not None:
         write_file(export, profile_text(profile))
         screen.text(f"Written: {export}")

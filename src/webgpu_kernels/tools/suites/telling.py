@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import glob
+import re
 import shlex
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from webgpu_kernels.tools.results.model import Number, TestResult, Worst
+
+# What one fault says in several ways: the variant that met it, and where its shader's text has the line.
+_OF_ONE_VARIANT: Final = re.compile(r"\bvariant \w+|\bline \d+ of the WGSL\b|\bpass [\w.\[\]]+")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,6 +43,23 @@ class Rerun:
         if self.adapter is not None:
             words += ["--adapter", self.adapter]
         return shlex.join([*words, *self.trust])
+
+
+def same_faults(results: Iterable[TestResult]) -> list[list[TestResult]]:
+    """Put errors together that are one fault, such as a template that does not compile for any case.
+
+    Args:
+        results: failed cases.
+
+    Returns:
+        Groups in the order of their first; a wrong result stands alone, since each is wrong in its own way.
+    """
+    groups: dict[object, list[TestResult]] = {}
+    for result in results:
+        said = _OF_ONE_VARIANT.sub("", (result.reason or "").partition("\n")[0])
+        key = (result.package, said) if result.outcome == "error" else id(result)
+        groups.setdefault(key, []).append(result)
+    return list(groups.values())
 
 
 def failure_lines(result: TestResult, rerun: Rerun) -> list[str]:
