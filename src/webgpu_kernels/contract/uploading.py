@@ -5,13 +5,14 @@ No commit is sent twice: after a connection that broke, only a look at the branc
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from webgpu_kernels.contract.remote import KIND
 from webgpu_kernels.errors import HubAccessDenied, HubError, HubUnavailable, PackageNotFound
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping
+    from collections.abc import Callable, Collection, Iterator, Mapping
 
     from webgpu_kernels.contract.remote import Hub
     from webgpu_kernels.errors import PackageError
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 _T = TypeVar("_T")
 _DENIED: Final = frozenset({401, 403})
 _MOVED: Final = frozenset({409, 412})
+SILENCE_S: Final = 30.0
+"""How long a server may say nothing before it counts as gone: a commit takes it a while."""
 _AGAIN: Final = "Push again: what is there already is not committed twice."
 
 
@@ -102,10 +105,25 @@ def _once(action: Callable[[], _T], where: str, endpoint: str) -> _T:
     from httpx2 import HTTPError  # noqa: PLC0415 - comes with huggingface_hub, whose errors are partly its
 
     try:
-        return action()
+        with _bounded():
+            return action()
     # The last two: huggingface_hub takes answers for the Hub's without looking.
     except (HTTPError, OSError, ValueError, LookupError, TypeError) as error:
         raise _fault(error, where, endpoint) from error
+
+
+@contextmanager
+def _bounded() -> Iterator[None]:
+    """Wait no longer than this for a server that says nothing; huggingface_hub's writing calls know no timeout."""
+    from httpx2 import Timeout  # noqa: PLC0415 - as above
+    from huggingface_hub import get_session  # noqa: PLC0415 - an extra
+
+    session = get_session()
+    before, session.timeout = session.timeout, Timeout(SILENCE_S)
+    try:
+        yield
+    finally:
+        session.timeout = before
 
 
 def _fault(error: Exception, where: str, endpoint: str) -> PackageError:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import dataclasses
+import time
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import huggingface_hub
 import pytest
 from huggingface_hub import constants
-from loopback_hub import LoopbackHub, Repository, answer, hang_up, status
+from loopback_hub import LoopbackHub, Repository, answer, be_slow, hang_up, status
 
+from webgpu_kernels.contract import uploading
 from webgpu_kernels.contract.uploading import begin_branch, commit_files
 from webgpu_kernels.errors import HubAccessDenied, HubError, HubUnavailable, PackageError, PackageNotFound
 
@@ -135,6 +138,25 @@ def test_a_connection_that_breaks_leaves_it_open(writer: Hub, server: LoopbackHu
     )
     assert str(caught.value).endswith(". Push again: what is there already is not committed twice.")
     assert server.asked("/commit/", "POST") == 1
+
+
+@pytest.mark.parametrize("part", ["/preupload/", "/commit/", "/branch/"])
+def test_a_server_that_says_nothing_is_not_waited_for(
+    writer: Hub, server: LoopbackHub, repo: Repository, monkeypatch: pytest.MonkeyPatch, part: str
+) -> None:
+    """One error, soon; the caller's own requests know no other bound afterwards than before."""
+    monkeypatch.setattr(uploading, "SILENCE_S", 0.2)
+    server.fail("POST", part, be_slow, times=99)
+    before = huggingface_hub.get_session().timeout
+    begin = time.monotonic()
+    with pytest.raises(HubUnavailable) as caught:
+        begin_branch(writer, NAME, "v2", repo.branches["main"]) if part == "/branch/" else commit(writer, repo)
+    assert str(caught.value).startswith(
+        f"{NAME}@{'v2' if part == '/branch/' else 'main'}: the connection to {server.endpoint} broke, and it is not "
+        "known whether the commit arrived: got ReadTimeout"
+    )
+    assert time.monotonic() - begin < 4
+    assert huggingface_hub.get_session().timeout == before
 
 
 @pytest.mark.parametrize("body", [b"<html>", b"[]", b"{}"])
