@@ -11,7 +11,7 @@ import json
 import os
 from typing import TYPE_CHECKING, Any
 
-from hostile_manifests import manifest
+from hostile_manifests import manifest, often
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -231,6 +231,31 @@ def includes_4000_deep(root: Path) -> None:
     (root / "t4000.wgsl").write_text("")
 
 
+def rounds_of_lines(root: Path) -> None:
+    """A template of many lines is rendered in every round."""
+    _rounds(root, "\n" * 190_000)
+
+
+def rounds_of_characters(root: Path) -> None:
+    """A template of many characters is rendered in every round."""
+    _rounds(root, "x" * 190_000)
+
+
+def rounds_that_differ(root: Path) -> None:
+    """Each round has a shader of its own."""
+    _rounds(root, "{{ repeat.index }}\n" + "x\n" * 1000)
+
+
+def rounds_of_steps(root: Path) -> None:
+    """A template takes many steps in every round."""
+    _rounds(root, "{% for i in range(9999) %}{% set a = i * i %}{% endfor %}\n")
+
+
+def _rounds(root: Path, text: str) -> None:
+    (root / "manifest.json").write_text(json.dumps(often(8000)))
+    (root / "main.wgsl.jinja").write_text(TEMPLATE + text)
+
+
 OPENED = (
     template_link_out,
     template_link_to_passwd,
@@ -252,6 +277,10 @@ OPENED = (
     include_in_a_circle,
     includes_that_double,
     includes_4000_deep,
+    rounds_of_lines,
+    rounds_of_characters,
+    rounds_that_differ,
+    rounds_of_steps,
 )
 """Refused whenever the package is used."""
 VERIFIED = (

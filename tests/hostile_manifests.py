@@ -57,6 +57,17 @@ def rounds(*counts: str) -> Manifest:
     return manifest(variants=[variant("only", passes=steps)])
 
 
+def often(count: int, *passes: Manifest, **changes: Any) -> Manifest:
+    """Return a manifest whose passes run many times."""
+    group = {"id": "g", "repeat": {"count": f"{count} * ranks.x", "index": "i"}, "passes": list(passes) or [a_pass()]}
+    return manifest(variants=[variant("only", passes=[group])], **changes)
+
+
+def struct_of(count: int) -> Manifest:
+    """Return a uniform of many fields."""
+    return {"name": "p", "struct": [{"name": f"f{n}", "type": "u32", "value": 1} for n in range(count)]}
+
+
 def axis(count: int) -> list[Manifest]:
     """Return the records of an axis."""
     return [{"$key": str(number)} for number in range(count)]
@@ -91,7 +102,7 @@ LARGE: dict[str, Manifest | bytes] = {
             variant(
                 "only",
                 passes=[
-                    {"repeat": {"count": "ranks.x * 60000"}, "passes": [a_pass(derive={"d": heavy("repeat.index")})]}
+                    {"repeat": {"count": "ranks.x * 6000"}, "passes": [a_pass(derive={"d": heavy("repeat.index")})]}
                 ],
             )
         ]
@@ -111,6 +122,20 @@ LARGE: dict[str, Manifest | bytes] = {
     ),
     "rounds_of_rounds": rounds("ranks.x * 65000", "ranks.x * 65000"),
     "rounds_of_nothing": rounds("0 * ranks.x", "ranks.x * 65000", "ranks.x * 65000"),
+    "rounds_of_131070_passes": often(65_535, a_pass(), a_pass(id="other")),
+    "rounds_of_65535": often(65_535),
+    "rounds_of_long_formulas": often(4000, a_pass(derive={"d": "1" + " + ranks.x" * 1900})),
+    "rounds_of_long_constants": often(4000, a_pass(derive={"d": "1" + " + 1" * 4900})),
+    "rounds_of_lists": often(4000, a_pass(derive={"d": [1] * 5000})),
+    "rounds_of_names": often(8000, derive={f"d{n}": 1 for n in range(20_000)}),
+    "rounds_of_derives": often(8000, a_pass(derive={f"d{n}": 1 for n in range(20_000)})),
+    "rounds_of_fields": often(8000, a_pass(bindings=["x", "y", struct_of(900)])),
+    "rounds_of_long_counts": often(
+        8000,
+        {"id": "n", "repeat": {"count": "0" + " * ranks.x" * 1900, "index": "j"}, "passes": [a_pass()]},
+    ),
+    "rounds_of_long_ids": often(8000, a_pass(id="m" * 250)),
+    "passes_8300": manifest(variants=[variant("only", passes=[a_pass(id=f"p{n}") for n in range(8300)])]),
     "rounds_90_deep": rounds(*["0 * ranks.x"] * 90),
     "shader_name_of_5000": of_pass(shader="a" * 5000 + ".wgsl"),
     "shader_3000_folders_deep": of_pass(shader="a/" * 3000 + "a.wgsl"),
@@ -174,6 +199,8 @@ LARGE: dict[str, Manifest | bytes] = {
 """Each of them ends in an error."""
 
 HARMLESS: dict[str, Manifest | bytes] = {
+    "rounds_of_8192": often(8192),
+    "passes_4000": manifest(variants=[variant("only", passes=[a_pass(id=f"p{n}") for n in range(4000)])]),
     "many_values": derived({"d": [1] * 95_000}),
     "many_handles": manifest(bindings={f"h{n}": {"arg": "x"} for n in range(20_000)}),
     "conditions_in_conditions": derived({"d": "1 if true else " * 1200 + "1"}),

@@ -2,7 +2,7 @@
 
 from webgpu_kernels.language.expression import Expression, compile_expression, compile_value, evaluate
 from webgpu_kernels.language.functions import FUNCTIONS, make_f16_ok
-from webgpu_kernels.language.limits import MAX_WORK, Bounded, Meter
+from webgpu_kernels.language.limits import MAX_WORK, Bounded, Meter, spend
 from webgpu_kernels.language.template import Rendered, Template, compile_template, render
 from webgpu_kernels.language.values import UNDEFINED, Undefined, Value, host_value
 
@@ -24,4 +24,5 @@ __all__ = [
     "host_value",
     "make_f16_ok",
     "render",
+    "spend",
 ]

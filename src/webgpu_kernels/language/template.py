@@ -47,15 +47,19 @@ class Template:
     _run: Action
     _source: TemplateSource
 
-    def render(self, scope: Mapping[str, Value], meter: Meter | None = None) -> Rendered:
+    def render(
+        self, scope: Mapping[str, Value], meter: Meter | None = None, known: dict[str, Rendered] | None = None
+    ) -> Rendered:
         """Render the template.
 
         Args:
             scope: values by name, as `host_value` gives them; a name that is not in it is undefined.
             meter: what to spend from; by default one of its own.
+            known: what was rendered before, by its text, and where this is added; the origins of a text's lines are
+                looked up once.
 
         Returns:
-            The text, and where its lines come from.
+            The text, and where its lines come from; what is known already, if it is.
 
         Raises:
             EvaluationError: an expression fails, or the template raises an exception.
@@ -78,8 +82,11 @@ class Template:
         finally:
             swap_meter(before)
         text = "".join(fragment[0] for fragment in rendering.fragments)
-        lines = _line_origins(rendering.fragments, self._source)
-        return Rendered(text=text if text.isascii() else whole_characters(text), lines=lines)
+        text = text if text.isascii() else whole_characters(text)
+        known = {} if known is None else known
+        if text not in known:
+            known[text] = Rendered(text=text, lines=_line_origins(rendering.fragments, self._source))
+        return known[text]
 
     def __repr__(self) -> str:
         """Show the name."""

@@ -14,6 +14,7 @@ from webgpu_kernels.planning.quantities import MAX_RANK, as_counts
 from webgpu_kernels.planning.ranges import value_ranges
 from webgpu_kernels.planning.scope import Scope, derive_into, evaluate_in
 from webgpu_kernels.planning.windows import check_variables, split_binding
+from webgpu_kernels.planning.work import Tally
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
     from webgpu_kernels.planning.selection import Selection
 
 MAX_REPEATS = 65_535
-MAX_PASSES = 131_072
 
 
 class PlannedIntermediate(NamedTuple):
@@ -192,27 +192,10 @@ class _Expansion:
         self.request = request
         self.where = where
         self.sizes = sizes
-        self._passes = 0
-        self._rounds = 0
 
     def expand(self, entries: tuple[Pass | RepeatGroup, ...], scope: Scope) -> tuple[PlannedPass, ...]:
-        self._tally(entries, scope, "")
+        Tally(self.where, self._each_round).count(entries, scope)
         return tuple(self._walk(entries, scope, ""))
-
-    def _tally(self, entries: tuple[Pass | RepeatGroup, ...], scope: Scope, prefix: str) -> None:
-        """Count what there is to plan before any of it is planned: counts of groups multiply."""
-        groups = [entry for entry in entries if isinstance(entry, RepeatGroup)]
-        self._passes += len(entries) - len(groups)
-        if self._passes > MAX_PASSES:
-            raise PlanError("too many passes", where=self.where, expected=f"at most {MAX_PASSES}")
-        for group in groups:
-            for inner, path in self._each_round(group, scope, prefix):
-                self._rounds += 1
-                if self._rounds > MAX_PASSES:
-                    raise PlanError(
-                        "too many rounds of repeat groups", where=self.where, expected=f"at most {MAX_PASSES}"
-                    )
-                self._tally(group.passes, inner, path)
 
     def _walk(self, entries: tuple[Pass | RepeatGroup, ...], scope: Scope, prefix: str) -> Iterator[PlannedPass]:
         for entry in entries:

@@ -5,22 +5,28 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, Protocol
 
 from webgpu_kernels.contract import wgsl_scalar
-from webgpu_kernels.errors import PlanError
-from webgpu_kernels.language import MAX_WORK, Meter
+from webgpu_kernels.errors import PlanError, WorkLimitExceeded
+from webgpu_kernels.language import MAX_WORK, Meter, Rendered
 from webgpu_kernels.planning.bindings import PlannedBinding, tensor_bytes
 from webgpu_kernels.planning.program import Program, ProgramPass, Scratch, Slot, TensorUse
 from webgpu_kernels.planning.request import layout_of
 from webgpu_kernels.planning.wgsl import check_opaque_int64, missing_directives
 
 if TYPE_CHECKING:
-    from webgpu_kernels.language import Rendered, Template, Value
+    from webgpu_kernels.language import Template, Value
     from webgpu_kernels.planning.plan import Plan, PlannedPass
     from webgpu_kernels.planning.request import Request
 
-WORK_A_PASS: Final = 100
+WORK_A_PASS: Final = 50
 """Units of work that each pass may add to what one rendering may spend."""
-MAX_PROGRAM_CHARS: Final = 2**24
+MAX_PROGRAM_CHARS: Final = 2**22
 """Characters of all shaders of a program that differ."""
+
+# What going through a text costs, whose lines are counted and whose comments and directives are looked for.
+_KNOWN_CHARS_A_UNIT: Final = 512
+_CHARS_A_UNIT: Final = 64
+_EDGE: Final = 2
+_EDGES: Final = ("\n", "/*", "*/", "//")
 
 
 class Templates(Protocol):
@@ -86,36 +92,67 @@ class _Rendering:
         self._plan = plan
         self._work_left = MAX_WORK + WORK_A_PASS * len(plan.passes)
         self._chars_left = MAX_PROGRAM_CHARS
-        self._seen: dict[Rendered, Rendered] = {}
+        self._known: dict[str, Rendered] = {}
+        self._shaders: dict[tuple[str, frozenset[str]], Rendered] = {}
 
     def passes(self) -> tuple[ProgramPass, ...]:
-        return tuple(_program_pass(self._plan, step, self._rendered(step)) for step in self._plan.passes)
+        return tuple(_program_pass(step, self._shader(step)) for step in self._plan.passes)
 
-    def _rendered(self, step: PlannedPass) -> Rendered:
-        work = min(MAX_WORK, self._work_left)
-        meter = Meter(work)
-        rendered = self._templates.template(step.shader).render(_template_scope(self._plan.request, step), meter)
-        self._work_left -= work - meter.left
-        kept = self._seen.setdefault(rendered, rendered)
-        if kept is rendered:
-            self._chars_left -= len(rendered.text)
+    def _shader(self, step: PlannedPass) -> Rendered:
+        """Return the complete shader of a pass; rounds of a repeat group mostly share one, and its checks."""
+        meter = Meter(min(MAX_WORK, self._work_left))
+        before, differing = meter.left, len(self._known)
+        rendered = self._templates.template(step.shader).render(
+            _template_scope(self._plan.request, step), meter, self._known
+        )
+        self._charge(rendered.text, step, meter, is_new=len(self._known) > differing)
+        self._work_left -= before - meter.left
+        key = rendered.text, _int64_names(self._plan.request, step)
+        if key not in self._shaders:
+            check_opaque_int64(*key, f"{self._plan.where}: pass {step.id}")
+            self._shaders[key] = _completed(rendered)
+        return self._shaders[key]
+
+    def _charge(self, text: str, step: PlannedPass, meter: Meter, *, is_new: bool) -> None:
+        where = f"{self._plan.where}: pass {step.id}"
+        units = len(text) // _KNOWN_CHARS_A_UNIT
+        if is_new:
+            self._chars_left -= len(text)
+            units += len(text) // _CHARS_A_UNIT + _EDGE * sum(map(text.count, _EDGES))
         if self._chars_left < 0:
             raise PlanError(
                 "the shaders of all passes together are too long",
-                where=self._plan.where,
+                where=where,
                 expected=f"at most {MAX_PROGRAM_CHARS:,} characters",
             )
-        return kept
+        try:
+            meter.spend(units)
+        except WorkLimitExceeded as error:
+            raise PlanError(
+                "the shaders of all passes together are too much work",
+                where=where,
+                expected=f"at most {MAX_WORK:,} units of work, and {WORK_A_PASS} more for each pass",
+                hint="Give what differs from pass to pass as a uniform.",
+            ) from error
 
 
-def _program_pass(plan: Plan, step: PlannedPass, rendered: Rendered) -> ProgramPass:
-    check_opaque_int64(rendered.text, _int64_names(plan.request, step), f"{plan.where}: pass {step.id}")
+def _completed(rendered: Rendered) -> Rendered:
+    """Put the directives in front that the shader needs and lacks."""
     directives = missing_directives(rendered.text)
+    if not directives:
+        return rendered
+    return Rendered(
+        text="".join(f"{line}\n" for line in directives) + rendered.text,
+        lines=(("", 0),) * len(directives) + rendered.lines,
+    )
+
+
+def _program_pass(step: PlannedPass, shader: Rendered) -> ProgramPass:
     return ProgramPass(
         id=step.id,
         label=step.label,
-        wgsl="".join(f"{line}\n" for line in directives) + rendered.text,
-        lines=(("", 0),) * len(directives) + rendered.lines,
+        wgsl=shader.text,
+        lines=shader.lines,
         slots=tuple(_slot(binding) for binding in step.bindings),
         grid=step.dispatch,
         submit_after=step.submit_after,
