@@ -156,6 +156,16 @@ PROVOKING: dict[str, Spoiled] = {
     ),
     "L005": Spoiled(place="README.md:1", message="differs", files={"../../README.md": "# Another\n"}),
     "L006": Spoiled(place="README.md", message="there is no card", files={"../../README.md": None}),
+    "L007": Spoiled(
+        place="reference.py:1",
+        message="the function reference does not take (inputs, attrs, outputs)",
+        files={"../../reference.py": "def reference(inputs): ...\n"},
+    ),
+    "L008": Spoiled(
+        place="reference.py",
+        message="is not there, and the case of_8 has no values to expect",
+        files={"test.json": json.dumps({"cases": [{**TESTS["cases"][0], "outputs": {"y": {"tolerance": 0}}}]})},
+    ),
     "L101": Spoiled(
         derive(rows="numel(shapes.X)", size="64 + 0 * rows"), "manifest.json: derive.rows", "shapes.X is not there"
     ),
@@ -259,6 +269,8 @@ SILENT: dict[str, Spoiled] = {
     "L004": Spoiled(),
     "L005": Spoiled(),
     "L006": Spoiled(),
+    "L007": Spoiled(files={"../../reference.py": "def reference(inputs, attrs, outputs, more=1): ...\n"}),
+    "L008": Spoiled(),
     "L101": Spoiled(
         derive(rows="numel(shapes.x) if attrs.other is defined else 0", size="64 + 0 * rows"),
     ),

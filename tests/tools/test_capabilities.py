@@ -84,6 +84,24 @@ def test_a_name_that_is_close_is_proposed() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [("shader_f16", "shader-f16"), ("subgroup", "subgroups"), ("timestamp-queries", "timestamp-query")],
+)
+def test_a_feature_that_is_nearly_webgpus_is_misspelt(tmp_path: Path, name: str, meant: str) -> None:
+    """In silence it would only select other variants."""
+    path = write(tmp_path, {"features": ["shader-f16", name]})
+    with pytest.raises(RequestError) as caught:
+        load_capabilities(path)
+    assert str(caught.value).splitlines()[1:] == [f"  features[1]: is no feature of WebGPU's: did you mean '{meant}'?"]
+
+
+@pytest.mark.parametrize("name", ["texture-formats-tier3", "shader-f64", "chromium-experimental-subgroups", "other"])
+def test_a_feature_that_nobody_knows_yet_may_be_new(tmp_path: Path, name: str) -> None:
+    """Or an engine's own."""
+    assert load_capabilities(write(tmp_path, {"features": [name]})).features == {name}
+
+
 def test_all_defects_of_a_file_are_listed(tmp_path: Path) -> None:
     """With their places, in the order of the document."""
     path = write(

@@ -48,6 +48,36 @@ DEFAULT_LIMITS: Mapping[str, int] = MappingProxyType(
 )
 """WebGPU's default limits (WebGPU, section 3.6.2 "Limits")."""
 
+FEATURES = frozenset(
+    {
+        "core-features-and-limits",
+        "depth-clip-control",
+        "depth32float-stencil8",
+        "texture-compression-bc",
+        "texture-compression-bc-sliced-3d",
+        "texture-compression-etc2",
+        "texture-compression-astc",
+        "texture-compression-astc-sliced-3d",
+        "timestamp-query",
+        "indirect-first-instance",
+        "shader-f16",
+        "rg11b10ufloat-renderable",
+        "bgra8unorm-storage",
+        "float32-filterable",
+        "float32-blendable",
+        "clip-distances",
+        "dual-source-blending",
+        "subgroups",
+        "texture-formats-tier1",
+        "texture-formats-tier2",
+        "primitive-index",
+        "texture-component-swizzle",
+        "subgroup-size-control",
+        "chromium-experimental-subgroup-matrix",
+    }
+)
+"""WebGPU's features, and those beside them that published packages name."""
+
 MAX_GRID = 65535
 """Ceiling of a grid axis: templates rebuild flat ids with this width (FORMAT, sections 5 and 8)."""
 

@@ -6,6 +6,7 @@ is left out has WebGPU's default. A few devices come with this library, each as 
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -16,7 +17,7 @@ from webgpu_kernels.contract.files import read_some, reason_of
 from webgpu_kernels.contract.json_text import MAX_TEXT_BYTES
 from webgpu_kernels.contract.kinds import Entries, Key, Table, Text, Whole
 from webgpu_kernels.errors import RequestError
-from webgpu_kernels.planning.capabilities import DEFAULT_LIMITS, Capabilities
+from webgpu_kernels.planning.capabilities import DEFAULT_LIMITS, FEATURES, Capabilities
 
 if TYPE_CHECKING:
     import os
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from webgpu_kernels.contract.cursor import Node
 
 _FOLDER: Final = Path(__file__).resolve().parent
+_DIGITS: Final = re.compile(r"\d+")
 _NAMES: Final = Entries(Text())
 _INFO: Final = Table(
     "'adapterInfo'",
@@ -108,7 +110,7 @@ def _read(root: Node) -> Capabilities:
     for key in ("$schema", "description"):
         fields.text(key)
     return Capabilities(
-        features=_names(fields, "features"),
+        features=_features(fields),
         limits=_limits(fields.get("limits")),
         adapter_info=_members(fields.get("adapterInfo")),
         wgsl_language_features=_names(fields, "wgslLanguageFeatures"),
@@ -119,6 +121,20 @@ def _names(fields: Fields, key: str) -> frozenset[str]:
     node = fields.get(key)
     listed = [entry.string() for entry in node.entries("names")] if node else []
     return frozenset(name for name in listed if name is not None)
+
+
+def _features(fields: Fields) -> frozenset[str]:
+    """Refuse names that are nearly WebGPU's, and would only select other variants; others may be new."""
+    node = fields.get("features")
+    for entry in node.entries("names") if node else []:
+        name = entry.value
+        if not isinstance(name, str) or name in FEATURES or name.startswith("chromium-"):
+            continue
+        meant = closest(name, sorted(FEATURES))
+        # Another number is another feature: a tier 3 may follow the second.
+        if meant is not None and _DIGITS.findall(meant) == _DIGITS.findall(name):
+            entry.fail(f"is no feature of WebGPU's: did you mean {meant!r}?")
+    return _names(fields, "features")
 
 
 def _limits(node: Node | None) -> dict[str, int]:

@@ -49,6 +49,16 @@ CODES: Final[Mapping[str, Code]] = MappingProxyType(
         ),
         "L005": Code("error", "README.md is not the card of this manifest.", "Run webgpu-kernels card."),
         "L006": Code("warning", "There is no card, README.md.", "Run webgpu-kernels card."),
+        "L007": Code(
+            "error",
+            "The tests cannot call reference.py.",
+            "Write reference.py as docs/suites.md says: def reference(inputs, attrs, outputs).",
+        ),
+        "L008": Code(
+            "warning",
+            "A case of test.json has no values to expect, and there is no reference.py that gives them.",
+            "Give its outputs data, or write reference.py: docs/suites.md says how.",
+        ),
         "L101": Code(
             "error",
             "A formula or template asks for a tensor, attribute, argument, tunable or type that the contract has not;"

@@ -5,9 +5,9 @@ from __future__ import annotations
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
-from webgpu_kernels.contract import LOGICAL_DTYPES, NIBBLE_DTYPES
+from webgpu_kernels.contract import LOGICAL_DTYPES, NIBBLE_DTYPES, Requires
 from webgpu_kernels.contract.words import alternatives, sentence
-from webgpu_kernels.planning.capabilities import DEFAULT_LIMITS
+from webgpu_kernels.planning.capabilities import DEFAULT_LIMITS, FEATURES
 from webgpu_kernels.tools.lint.formulas import formulas, tree
 from webgpu_kernels.tools.lint.subject import in_manifest
 from webgpu_kernels.tools.lint.trees import references
@@ -20,14 +20,6 @@ if TYPE_CHECKING:
     from webgpu_kernels.tools.lint.subject import Subject
     from webgpu_kernels.tools.lint.trees import Reference
 
-_FEATURES: Final = """
-    core-features-and-limits depth-clip-control depth32float-stencil8 texture-compression-bc
-    texture-compression-bc-sliced-3d texture-compression-etc2 texture-compression-astc
-    texture-compression-astc-sliced-3d timestamp-query indirect-first-instance shader-f16 rg11b10ufloat-renderable
-    bgra8unorm-storage float32-filterable float32-blendable clip-distances dual-source-blending subgroups
-    texture-formats-tier1 texture-formats-tier2 primitive-index texture-component-swizzle subgroup-size-control
-    chromium-experimental-subgroup-matrix
-"""
 _LANGUAGE_FEATURES: Final = """
     readonly_and_readwrite_storage_textures packed_4x8_integer_dot_product unrestricted_pointer_parameters
     pointer_composite_access uniform_buffer_standard_layout subgroup_id subgroup_uniformity texture_and_sampler_let
@@ -36,8 +28,6 @@ _LANGUAGE_FEATURES: Final = """
 _ADAPTER: Final = """
     vendor architecture device description subgroupMinSize subgroupMaxSize isFallbackAdapter subgroupMatrixConfigs
 """
-FEATURES: Final = frozenset(_FEATURES.split())
-"""WebGPU's features, and those beside them that published packages name."""
 _OF_DEVICE: Final[Mapping[str, frozenset[str]]] = MappingProxyType(
     {
         "device.features": FEATURES,
@@ -144,14 +134,14 @@ def check_members(subject: Subject, findings: Findings) -> None:
 def _check_requires(subject: Subject, findings: Findings) -> None:
     """Look at requires as it stands: the model has each variant's merged with the manifest's."""
     manifest = subject.manifest
-    entries = [("requires", manifest.requires, frozenset[str]())]
-    own = manifest.requires.features
+    own = manifest.requires
+    entries = [("requires", own, Requires())]
     entries += [(f"{subject.paths.variant(each)}.requires", each.requires, own) for each in manifest.variants]
-    for path, requires, known in entries:
-        for feature in sorted(requires.features - known - FEATURES):
-            hint = alternatives(feature, sorted(FEATURES), what="features")
-            findings.add("L103", in_manifest(f"{path}.features"), f"there is no feature {feature!r}", f"{hint}.")
+    for path, requires, told in entries:
+        for feature in sorted(requires.features - told.features - FEATURES):
+            remedy = sentence(alternatives(feature, sorted(FEATURES), what="features"))
+            findings.add("L103", in_manifest(f"{path}.features"), f"there is no feature {feature!r}", remedy)
         for limit in requires.limits:
-            if limit not in DEFAULT_LIMITS and not (known and limit in manifest.requires.limits):
-                hint = alternatives(limit, DEFAULT_LIMITS, what="limits")
-                findings.add("L102", in_manifest(f"{path}.limits"), f"there is no limit {limit!r}", f"{hint}.")
+            if limit not in DEFAULT_LIMITS and limit not in told.limits:
+                remedy = sentence(alternatives(limit, DEFAULT_LIMITS, what="limits"))
+                findings.add("L102", in_manifest(f"{path}.limits"), f"there is no limit {limit!r}", remedy)

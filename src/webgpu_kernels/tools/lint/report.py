@@ -130,13 +130,15 @@ def _linted(  # noqa: PLR0917 - what the public function gathered
     deadline: float,
     advance: Callable[[str], None],
 ) -> LintReport:
-    from webgpu_kernels.tools.lint.run_rules import check_budget  # noqa: PLC0415 - broken manifests do without
+    from webgpu_kernels.tools.lint.reference import check_reference  # noqa: PLC0415 - broken manifests do without
+    from webgpu_kernels.tools.lint.run_rules import check_budget  # noqa: PLC0415
 
     check_members(subject, findings)
     templates = check_templates(subject, findings)
     check_unused(subject, templates, findings)
     check_descriptions(subject, findings)
     check_files(subject, findings)
+    check_reference(subject, findings)
     check_budget(subject, findings)
     sample, programs, compiled = _tried(subject, findings, device, deadline, advance)
     return LintReport(

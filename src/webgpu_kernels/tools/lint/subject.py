@@ -10,6 +10,7 @@ from webgpu_kernels.contract.package import MANIFEST
 from webgpu_kernels.tools.lint.findings import Place
 from webgpu_kernels.tools.lint.formulas import Paths
 from webgpu_kernels.tools.own import CARD
+from webgpu_kernels.tools.suites.references import REFERENCE_FILE
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -81,12 +82,12 @@ def file_of(root: Path, file: str) -> Path:
 
     Args:
         root: the folder that holds manifest.json.
-        file: as a place says it: the card lies in the package's folder, everything else beside the manifest.
+        file: as a place says it: card and reference lie in the package's folder, everything else beside the manifest.
 
     Returns:
         Its path.
     """
-    return folder_of(root) / file if file == CARD else root / file
+    return folder_of(root) / file if file in {CARD, REFERENCE_FILE} else root / file
 
 
 def in_manifest(path: str) -> Place:
