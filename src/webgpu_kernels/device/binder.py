@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from webgpu_kernels.device.binding import BindingCache, BoundSet, Dispatch, Segment
-from webgpu_kernels.device.seam import COPY_DST, UNIFORM, Wgpu
-from webgpu_kernels.errors import LimitError, PlanError
+from webgpu_kernels.device.binding import BindingCache, BoundSet, Segment
+from webgpu_kernels.device.native import gone
+from webgpu_kernels.device.seam import COPY_DST, STORAGE, UNIFORM, Wgpu
+from webgpu_kernels.errors import DeviceError, LimitError, PlanError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from webgpu_kernels.device.binding import Key
     from webgpu_kernels.device.device import Device
     from webgpu_kernels.device.memory import Allocation
+    from webgpu_kernels.device.native import Dispatch
     from webgpu_kernels.device.pipelines import Pipeline
     from webgpu_kernels.device.tensor import Tensor
     from webgpu_kernels.planning.program import Program, ProgramPass, Slot
@@ -63,11 +65,18 @@ class Binder:
         self._pipelines = tuple(device.pipelines.get(step, where=program.where) for step in self._passes)
         self._sizes = {use.name: use.size_bytes for use in (*program.inputs, *program.outputs)}
         self._uniforms = _make_uniforms(device, program, self._passes)
+        self._passing = tuple(entry for entry in program.scratch if not entry.kept)
         for scratch in program.scratch:
             _check_binding_size(device, program.where, scratch.id, scratch.size_bytes)
         for slot in (slot for step in self._passes for slot in step.slots if slot.source == "tensor"):
             size_bytes = self._sizes[slot.name] if slot.size_bytes is None else slot.size_bytes
             _check_binding_size(device, program.where, slot.name, size_bytes)
+        # What a program keeps is not the arena's: another program would write there between two of its runs.
+        self._kept = {
+            ("scratch", entry.id): Range(_zeroed(device, entry.size_bytes), 0, entry.size_bytes)
+            for entry in program.scratch
+            if entry.kept
+        }
 
     def bind(self, cache: BindingCache, key: Key, given: Sequence[Tensor], results: Sequence[Tensor]) -> BoundSet:
         """Make the bind groups of every pass for these tensors.
@@ -91,7 +100,7 @@ class Binder:
             use.name: tensor.allocation
             for use, tensor in zip((*self._program.inputs, *self._program.outputs), (*given, *results), strict=True)
         }
-        scratch = self._device.scratch.get(self._program.scratch, self._program.where)
+        scratch = self._device.scratch.get(self._passing, self._program.where)
         ranges = self._ranges(memory, scratch)
         segments = tuple(self._segments(ranges, scratch))
         used = {allocation.uid: allocation for allocation in (*memory.values(), *scratch.values())}
@@ -105,16 +114,14 @@ class Binder:
             ("tensor", name): Range(allocation.buffer, allocation.offset, self._sizes[name])
             for name, allocation in memory.items()
         }
-        for entry in self._program.scratch:
+        for entry in self._passing:
             ranges["scratch", entry.id] = Range(scratch[entry.id].buffer, 0, entry.size_bytes)
-        return ranges
+        return ranges | self._kept
 
     def _segments(
         self, ranges: Mapping[tuple[str, str], Range], scratch: Mapping[str, Allocation]
     ) -> Iterator[Segment]:
-        clears = tuple(
-            (scratch[entry.id].buffer, 0, entry.size_bytes) for entry in self._program.scratch if entry.zero_init
-        )
+        clears = tuple((scratch[entry.id].buffer, 0, entry.size_bytes) for entry in self._passing if entry.zero_init)
         dispatches: list[Dispatch] = []
         names: list[str] = []
         for index, step in enumerate(self._passes):
@@ -138,6 +145,8 @@ class Binder:
         return (self._pipelines[index].pipeline, group, *step.grid)
 
     def _group(self, pipeline: Pipeline, bound: Sequence[Range], where: str) -> Wgpu:
+        if any(gone(part.buffer) for part in bound):
+            raise DeviceError(f"memory of {where} was collected already", hint="Do not call kernels in finalizers")
         entries = [
             {"binding": index, "resource": {"buffer": part.buffer, "offset": part.offset, "size": part.size}}
             for index, part in enumerate(bound)
@@ -215,6 +224,13 @@ def _make_uniforms(device: Device, program: Program, passes: Sequence[ProgramPas
         data[offset : offset + len(contents)] = contents
     buffer = _uniform_buffer(device, data)
     return {place: Range(buffer, offset, len(contents)) for place, (offset, contents) in places.items()}
+
+
+def _zeroed(device: Device, size_bytes: int) -> Wgpu:
+    try:
+        return device.wgpu_device.create_buffer(size=size_bytes, usage=STORAGE)
+    except Exception as error:
+        raise device.failed(error, "allocating an intermediate") from error
 
 
 def _uniform_buffer(device: Device, data: bytearray) -> Wgpu:

@@ -69,11 +69,14 @@ class Scratch(NamedTuple):
         id: its name in the manifest.
         size_bytes: bytes to allocate, a positive multiple of 4.
         zero_init: whether it must be cleared before the first pass.
+        kept: whether the shaders also take what the program's last run left there, with zeros before the first one:
+            a buffer of the program's own then needs no clearing.
     """
 
     id: str
     size_bytes: int
     zero_init: bool = False
+    kept: bool = False
 
 
 class ValueRange(NamedTuple):

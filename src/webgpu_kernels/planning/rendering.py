@@ -10,11 +10,13 @@ from webgpu_kernels.language import MAX_WORK, Meter, Rendered
 from webgpu_kernels.planning.bindings import PlannedBinding, tensor_bytes
 from webgpu_kernels.planning.program import Program, ProgramPass, Scratch, Slot, TensorUse
 from webgpu_kernels.planning.request import layout_of
-from webgpu_kernels.planning.wgsl import check_opaque_int64, missing_directives
+from webgpu_kernels.planning.wgsl import check_opaque_int64, kept_names, missing_directives
 
 if TYPE_CHECKING:
+    from collections.abc import Set
+
     from webgpu_kernels.language import Template, Value
-    from webgpu_kernels.planning.plan import Plan, PlannedPass
+    from webgpu_kernels.planning.plan import Plan, PlannedIntermediate, PlannedPass
     from webgpu_kernels.planning.request import Request
 
 WORK_A_PASS: Final = 50
@@ -53,18 +55,24 @@ def build_program(templates: Templates, plan: Plan) -> Program:
 
     Source: FORMAT, sections 6 and 7.
     """
-    used = {b.target for step in plan.passes for b in step.bindings if b.resource == "scratch"}
+    passes = _Rendering(templates, plan).passes()
+    texts: dict[str, set[str]] = {}
+    for step in passes:
+        for slot in step.slots:
+            if slot.source == "scratch":
+                texts.setdefault(slot.name, set()).add(step.wgsl)
     return Program(
         where=plan.where,
-        passes=_Rendering(templates, plan).passes(),
-        scratch=tuple(
-            Scratch(id=entry.id, size_bytes=entry.size_bytes, zero_init=entry.zero_init)
-            for entry in plan.intermediates
-            if entry.id in used
-        ),
+        passes=passes,
+        scratch=tuple(_scratch(entry, texts[entry.id]) for entry in plan.intermediates if entry.id in texts),
         inputs=tuple(_use(plan, name, is_output=False) for name in plan.request.inputs),
         outputs=tuple(_use(plan, name, is_output=True) for name in plan.request.outputs),
     )
+
+
+def _scratch(entry: PlannedIntermediate, texts: Set[str]) -> Scratch:
+    kept = entry.zero_init and all(entry.id in kept_names(text) for text in texts)
+    return Scratch(id=entry.id, size_bytes=entry.size_bytes, zero_init=entry.zero_init, kept=kept)
 
 
 def _use(plan: Plan, name: str, *, is_output: bool) -> TensorUse:

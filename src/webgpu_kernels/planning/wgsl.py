@@ -40,6 +40,7 @@ _FEATURES = {
 }
 """WGSL's names of extensions to WebGPU's of the features that bring them."""
 _ENABLE = re.compile(r"\s*+enable\s++([\w\s,]++)")
+_KEPT = re.compile(r"^// kept: (\w++)$", re.MULTILINE)
 _COMMENT_EDGE = re.compile(r"//|/\*|\*/|\n")
 _OPERATORS = frozenset("+-*/%<>&|^~!")
 _COMPARISONS = frozenset({"==", "!=", "<=", ">="})
@@ -56,6 +57,8 @@ def without_comments(text: str) -> str:
 
     Source: WGSL, section "Comments".
     """
+    if "//" not in text and "/*" not in text:
+        return text
     pieces: list[str] = []
     depth, in_line, last = 0, False, 0
     for edge in _COMMENT_EDGE.finditer(text):
@@ -72,6 +75,20 @@ def without_comments(text: str) -> str:
 
 def _blank(text: str) -> str:
     return " " * len(text)
+
+
+def kept_names(text: str) -> frozenset[str]:
+    """Return the intermediates that a shader takes as its program's last run left them, as well as cleared.
+
+    Args:
+        text: the rendered WGSL; a line ``// kept: board`` says it of the intermediate ``board``.
+
+    Returns:
+        Their ids.
+
+    Source: docs/format.md, "Intermediates that stay".
+    """
+    return frozenset(_KEPT.findall(text))
 
 
 def missing_directives(text: str) -> tuple[str, ...]:
@@ -105,7 +122,10 @@ def enabled_features(text: str) -> frozenset[str]:
 
 def _enabled(text: str) -> tuple[set[str], str]:
     """Return the names that a shader enables, and the rest of it."""
-    statements = without_comments(text).split(";")
+    code = without_comments(text)
+    if "enable" not in code:
+        return set(), code
+    statements = code.split(";")
     enabled = [_ENABLE.fullmatch(statement) for statement in statements[:-1]] + [None]
     present = {name.strip() for found in enabled if found for name in found[1].split(",")}
     code = ";".join(statement for statement, found in zip(statements, enabled, strict=True) if not found)
