@@ -231,6 +231,53 @@ def includes_4000_deep(root: Path) -> None:
     (root / "t4000.wgsl").write_text("")
 
 
+def include_link_out(root: Path) -> None:
+    """A template includes a file that is a link out of the package."""
+    (root / "part.wgsl").symlink_to(_outside(root) / "secret.wgsl")
+    (root / "main.wgsl.jinja").write_text('{% include "part.wgsl" %}\n')
+
+
+def include_pipe(root: Path) -> None:
+    """A template includes a pipe."""
+    os.mkfifo(root / "part.wgsl")
+    (root / "main.wgsl.jinja").write_text('{% include "part.wgsl" %}\n')
+
+
+def links_of_links(root: Path) -> None:
+    """A template is a link to a link to a link, and the last one leads out."""
+    (root / "l0.wgsl").symlink_to(_outside(root) / "secret.wgsl")
+    for number in range(30):
+        (root / f"l{number + 1}.wgsl").symlink_to(f"l{number}.wgsl")
+    _replace(root / "main.wgsl.jinja", lambda path: path.symlink_to("l30.wgsl"))
+
+
+def folder_for_a_file(root: Path) -> None:
+    """A template is looked for below a file."""
+    (root / "main.wgsl.jinja").write_text('{% include "manifest.json/a.wgsl" %}\n')
+
+
+def folders_without_end(root: Path) -> None:
+    """A template is missing, and the path of what is there is longer than any."""
+    (root / "main.wgsl.jinja").unlink()
+    deep(root)
+
+
+def deep(root: Path) -> None:
+    """Make 300 folders, one in another."""
+    handle = os.open(root, os.O_RDONLY)
+    for _ in range(300):
+        os.mkdir("d" * 20, dir_fd=handle)
+        inner = os.open("d" * 20, os.O_RDONLY, dir_fd=handle)
+        os.close(handle)
+        handle = inner
+    os.close(handle)
+
+
+def template_unreadable(root: Path) -> None:
+    """A template's name is longer than any file's."""
+    (root / "main.wgsl.jinja").write_text('{% include "' + "a" * 300 + '.wgsl" %}\n')
+
+
 def rounds_of_lines(root: Path) -> None:
     """A template of many lines is rendered in every round."""
     _rounds(root, "\n" * 190_000)
@@ -256,6 +303,106 @@ def _rounds(root: Path, text: str) -> None:
     (root / "main.wgsl.jinja").write_text(TEMPLATE + text)
 
 
+def files_of_4_gb(root: Path) -> None:
+    """A thousand files, each as large as one may be; nothing of them lies on the disk."""
+    for number in range(990):
+        with (root / f"f{number}.wgsl").open("wb") as file:
+            file.truncate(4 * 2**20)
+    _list_any(root, [f"f{number}.wgsl" for number in range(990)])
+
+
+def files_of_5000(root: Path) -> None:
+    """More files than anybody looks at."""
+    for number in range(5000):
+        (root / f"f{number}.wgsl").touch()
+    _list_any(root, [])
+
+
+def folders_of_12000(root: Path) -> None:
+    """Nothing but empty folders."""
+    for number in range(12_000):
+        (root / f"f{number}").mkdir()
+    _list_any(root, [])
+
+
+def folders_deep(root: Path) -> None:
+    """300 folders, one in another, and a file in one of them that nobody listed."""
+    _list_any(root, [])
+    deep(root)
+    (root / ("d" * 20) / "unlisted.wgsl").touch()
+
+
+def unlisted_pipe(root: Path) -> None:
+    """A pipe that nobody listed."""
+    seal(root)
+    os.mkfifo(root / "pipe.wgsl")
+
+
+def unlisted_link(root: Path) -> None:
+    """A link that nobody listed, and that leads nowhere."""
+    seal(root)
+    (root / "gone.wgsl").symlink_to("nowhere.wgsl")
+
+
+def unlisted_link_to_a_folder(root: Path) -> None:
+    """A link that nobody listed leads to a folder beside the package."""
+    seal(root)
+    (root / "parts").symlink_to(_outside(root))
+
+
+def listed_pipe(root: Path) -> None:
+    """A listed file is a pipe."""
+    seal(root)
+    _replace(root / "main.wgsl.jinja", os.mkfifo)
+
+
+def listed_link_out(root: Path) -> None:
+    """A listed file is a link out, to the very contents that its digest says."""
+    seal(root)
+    outside = _outside(root)
+    (outside / "main.wgsl.jinja").write_text(TEMPLATE)
+    _replace(root / "main.wgsl.jinja", lambda path: path.symlink_to(outside / "main.wgsl.jinja"))
+
+
+def listed_hard_link(root: Path) -> None:
+    """A file has a second name outside: as much the package's as any."""
+    outside = _outside(root)
+    (outside / "main.wgsl.jinja").write_text(TEMPLATE)
+    _replace(root / "main.wgsl.jinja", lambda path: path.hardlink_to(outside / "main.wgsl.jinja"))
+    seal(root)
+
+
+def names_differ_in_case(root: Path) -> None:
+    """Two files whose names differ in case, of which one is listed."""
+    seal(root)
+    (root / "MAIN.wgsl.jinja").write_text(TEMPLATE)
+
+
+def names_differ_in_form(root: Path) -> None:
+    """A listed name has an accent of its own, the file's name a letter with it."""
+    (root / "e\u0301.wgsl").write_text("")
+    seal(root)
+    (root / "e\u0301.wgsl").rename(root / "\u00e9.wgsl")
+
+
+def names_not_utf8(root: Path) -> None:
+    """A file's name is no text."""
+    seal(root)
+    (root / os.fsdecode(b"\xff\x1b[2J.wgsl")).touch()
+
+
+def _list_any(root: Path, names: list[str]) -> None:
+    """Write metadata.json of these files with any digests."""
+    files = dict.fromkeys(["manifest.json", "main.wgsl.jinja", *names], "A" * 43 + "=")
+    document = {
+        "name": "test.Scale",
+        "backend": {"type": "webgpu"},
+        "digest": {"algorithm": "sha256", "files": files},
+        "webgpu": {"manifestSpec": "2.1"},
+    }
+    (root / "metadata.json").write_text(json.dumps(document))
+
+
 OPENED = (
     template_link_out,
     template_link_to_passwd,
@@ -277,6 +424,12 @@ OPENED = (
     include_in_a_circle,
     includes_that_double,
     includes_4000_deep,
+    include_link_out,
+    include_pipe,
+    links_of_links,
+    folder_for_a_file,
+    folders_without_end,
+    template_unreadable,
     rounds_of_lines,
     rounds_of_characters,
     rounds_that_differ,
@@ -291,5 +444,18 @@ VERIFIED = (
     other_id,
     other_spec,
     other_variants,
+    files_of_4_gb,
+    files_of_5000,
+    folders_of_12000,
+    folders_deep,
+    unlisted_pipe,
+    unlisted_link,
+    unlisted_link_to_a_folder,
+    listed_pipe,
+    listed_link_out,
+    listed_hard_link,
+    names_differ_in_case,
+    names_differ_in_form,
+    names_not_utf8,
 )
 """Refused when the package is verified, as one from the Hub always is."""

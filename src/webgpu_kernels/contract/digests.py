@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias
 
 from webgpu_kernels.contract.files import read_file
+from webgpu_kernels.contract.listing import check_amount, file_names
 from webgpu_kernels.contract.metadata import METADATA
 from webgpu_kernels.errors import DigestError, PackageError, PackageNotFound
 
@@ -149,7 +150,7 @@ def verify(package: Package) -> Verification:
     if package.revision is None or package.metadata is None:
         return verify_files(package.root, package.metadata, where=package.where)
     stated = package.metadata.digests
-    names = sorted({*stated, *_files(package.root)})
+    names = sorted({*stated, *_files(package.root, package.where)})
     return _verification(package.metadata, [_check_fetched(package, name, stated.get(name)) for name in names])
 
 
@@ -171,7 +172,8 @@ def verify_files(root: Path, metadata: Metadata | None, *, where: str) -> Verifi
     """
     if metadata is None:
         raise PackageError(f"has no {METADATA}, so there is nothing to verify by", where=where)
-    names = sorted({*metadata.digests, *_files(root)})
+    names = sorted({*metadata.digests, *_files(root, where)})
+    check_amount(root, names, where=where)
     return _verification(metadata, [_check(root, name, metadata.digests.get(name), where) for name in names])
 
 
@@ -249,16 +251,16 @@ def checked_content(content: bytes, name: str, digests: Mapping[str, str], *, wh
     return content
 
 
-def _files(root: Path) -> list[str]:
-    found = (path.relative_to(root).as_posix() for path in root.rglob("*") if path.is_file())
-    return [name for name in found if name != METADATA]
+def _files(root: Path, where: str) -> list[str]:
+    return [name for name in file_names(root, where=where) if name != METADATA]
 
 
 def _check(root: Path, name: str, stated: str | None, where: str) -> FileCheck:
     try:
         computed = file_digest(read_file(root, name, where=where))
     except FileNotFoundError:
-        return FileCheck(name=name, status="absent", stated=stated, computed=None)
+        # A link that leads nowhere is there all the same.
+        return FileCheck(name=name, status="absent" if stated else "unlisted", stated=stated, computed=None)
     status: FileStatus = "unlisted" if stated is None else "ok" if stated == computed else "differs"
     return FileCheck(name=name, status=status, stated=stated, computed=computed)
 

@@ -87,6 +87,26 @@ def read_file(root: Path, name: str, *, where: str) -> bytes:
         raise PackageError(f"cannot read {name!r}: {reason_of(error)}", where=where) from error
 
 
+def read_if_there(root: Path, name: str, *, where: str) -> bytes | None:
+    """Read a file that a package may do without.
+
+    Args:
+        root: the folder that it belongs into.
+        name: relative to it.
+        where: what asks for the file, for messages.
+
+    Returns:
+        Its bytes, or None where it is not there.
+
+    Raises:
+        PackageError: as ``read_file`` does.
+    """
+    try:
+        return read_file(root, name, where=where)
+    except FileNotFoundError:
+        return None
+
+
 def reason_of(error: Exception) -> str:
     """Return why the system refuses a file, in its words.
 
@@ -139,20 +159,3 @@ def suffix_fault(name: str) -> str | None:
     Source: FORMAT section 7.
     """
     return None if name.endswith((".wgsl", ".wgsl.jinja")) else "must end in .wgsl or .wgsl.jinja"
-
-
-def template_names(root: Path) -> tuple[str, ...]:
-    """Return the templates of a package.
-
-    Args:
-        root: the folder that holds the manifest.
-
-    Returns:
-        Their names relative to it, sorted.
-
-    Source: FORMAT section 1.
-    """
-    found = (
-        path.relative_to(root).as_posix() for pattern in ("*.wgsl", "*.wgsl.jinja") for path in root.rglob(pattern)
-    )
-    return tuple(sorted(found))

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from webgpu_kernels.contract.source import Source
 
 _LOG: Final = logging.getLogger("webgpu_kernels")
-_VERSION: Final = re.compile(r"v([1-9][0-9]*)")
+_VERSION: Final = re.compile(r"v([1-9][0-9]{0,8})")
 
 
 class _Branch:

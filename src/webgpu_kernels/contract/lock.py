@@ -20,7 +20,7 @@ from webgpu_kernels.contract.cursor import describe
 from webgpu_kernels.contract.digests import file_digest
 from webgpu_kernels.contract.documents import read_document
 from webgpu_kernels.contract.fields import Fields
-from webgpu_kernels.contract.files import read_some
+from webgpu_kernels.contract.files import read_file, read_some
 from webgpu_kernels.contract.hub import hub_package
 from webgpu_kernels.contract.json_text import MAX_TEXT_BYTES
 from webgpu_kernels.contract.kinds import Key, Members, Table, Text, Whole, Words
@@ -115,8 +115,8 @@ def wanted_kernels(pyproject: str | os.PathLike[str]) -> Mapping[str, int]:
     path = Path(pyproject)
     where = str(path)
     try:
-        data = tomllib.loads(path.read_text("utf-8"))
-    except (OSError, ValueError) as error:
+        data = tomllib.loads(read_some(path, MAX_TEXT_BYTES).decode("utf-8"))
+    except (OSError, ValueError, RecursionError) as error:
         raise LockError(f"cannot be read: {error}", where=where) from error
     table: Any = data
     for key in ("tool", "webgpu-kernels", "kernels"):
@@ -156,7 +156,7 @@ def _pin(source: Source, hub: Hub) -> Pin:
     assert source.version is not None
     assert package.metadata is not None
     assert package.revision is not None
-    content = (package.root / METADATA).read_bytes()
+    content = read_file(package.root, METADATA, where=str(source))
     digests = {**package.metadata.digests, METADATA: file_digest(content)}
     return Pin(version=source.version, revision=package.revision, digests=MappingProxyType(digests))
 

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Final
 
 from webgpu_kernels.contract.agreement import check_op_id, check_templates, dialect_stated, passes_of
 from webgpu_kernels.contract.digests import checked_content, require, verify_files
-from webgpu_kernels.contract.files import path_fault, read_file, suffix_fault, template_names
+from webgpu_kernels.contract.files import path_fault, read_file, read_if_there, suffix_fault
+from webgpu_kernels.contract.listing import template_names
 from webgpu_kernels.contract.metadata import METADATA, read_metadata
 from webgpu_kernels.contract.reader import parse_manifest
 from webgpu_kernels.contract.words import alternatives, sentence
@@ -125,7 +126,7 @@ class Package:
                 f"{name!r} is not UTF-8: {error.reason} at byte {error.start}", where=self.where
             ) from error
         except FileNotFoundError as error:
-            there = ", ".join(template_names(self.root)) or "none"
+            there = ", ".join(template_names(self.root, where=self.where)) or "none"
             raise PackageError(
                 f"the template {name!r} is missing; {asked_by} asks for it",
                 where=self.where,
@@ -225,11 +226,8 @@ def assemble(
 
 
 def _read_metadata(root: Path, where: str) -> Metadata | None:
-    try:
-        content = read_file(root, METADATA, where=where)
-    except FileNotFoundError:
-        return None
-    return read_metadata(content, where=where)
+    content = read_if_there(root, METADATA, where=where)
+    return None if content is None else read_metadata(content, where=where)
 
 
 def find_root(folder: Path, where: str) -> Path:

@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from webgpu_kernels.contract.faults import fault_of, is_passing, pause_s
-from webgpu_kernels.contract.files import MAX_FILE_BYTES
+from webgpu_kernels.contract.files import MAX_FILE_BYTES, read_some
+from webgpu_kernels.contract.listing import MAX_BYTES
 from webgpu_kernels.contract.source import is_commit
 from webgpu_kernels.contract.writing import replace_text
 from webgpu_kernels.errors import HubExtraMissing, HubUnavailable, PackageError, SourceError
@@ -27,6 +28,7 @@ FOLDER: Final = "build/webgpu"
 KIND: Final = "kernel"
 _TRIES: Final = 3
 _WAIT_S: Final = 1.0
+_LONGEST_NOTE: Final = 100
 _T = TypeVar("_T")
 
 
@@ -120,7 +122,7 @@ class Hub:
             raise PackageError(fault, where=where)
         try:
             return {str(entry["path"]): said_of(entry) for entry in answer if entry["type"] == "file"}
-        except (KeyError, TypeError, ValueError) as error:
+        except (KeyError, TypeError, ValueError, OverflowError) as error:
             raise _unintelligible(where, self.endpoint) from error
 
     def _ask(self, path: str, where: str, *, tries: int) -> tuple[Any, bool]:
@@ -139,7 +141,7 @@ class Hub:
             hf_raise_for_status(response)
             try:
                 return response.json(), "next" in response.links
-            except ValueError as error:
+            except (ValueError, RecursionError) as error:
                 raise _unintelligible(where, self.endpoint) from error
 
         return self._persistently(ask, where, tries=tries)
@@ -225,7 +227,7 @@ class Hub:
         Source: huggingface_hub, layout of the cache (``refs``).
         """
         try:
-            noted = (self._stored(repository) / "refs" / branch).read_text("ascii").strip()
+            noted = read_some(self._stored(repository) / "refs" / branch, _LONGEST_NOTE).decode("ascii").strip()
         except (OSError, UnicodeDecodeError):
             return None
         return noted if is_commit(noted) else None
@@ -299,7 +301,7 @@ def connect(token: str | bool | None = None) -> Hub:
 
 
 def check_size(name: str, sizes: Mapping[str, int], *, where: str) -> None:
-    """Let a file pass that is not too large to be fetched.
+    """Let a file pass that is not too large to be fetched, nor is all that it belongs to.
 
     Args:
         name: relative to ``build/webgpu``.
@@ -307,7 +309,7 @@ def check_size(name: str, sizes: Mapping[str, int], *, where: str) -> None:
         where: the package, for messages.
 
     Raises:
-        PackageError: it is larger than a package's file may be.
+        PackageError: it is larger than a package's file may be, or all files are larger than a package.
     """
     if sizes.get(name, 0) > MAX_FILE_BYTES:
         raise PackageError(
@@ -315,6 +317,13 @@ def check_size(name: str, sizes: Mapping[str, int], *, where: str) -> None:
             where=where,
             expected=f"at most {MAX_FILE_BYTES:,} bytes",
             got=f"{sizes[name]:,}",
+        )
+    if sum(sizes.values()) > MAX_BYTES:
+        raise PackageError(
+            "its files together are larger than a package may be, so they are not fetched",
+            where=where,
+            expected=f"at most {MAX_BYTES:,} bytes",
+            got=f"{sum(sizes.values()):,}",
         )
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 from webgpu_kernels.contract.agreement import passes_of
 from webgpu_kernels.contract.files import path_fault, read_file
 from webgpu_kernels.contract.json_text import load_json
+from webgpu_kernels.contract.listing import check_amount, file_names
 from webgpu_kernels.contract.metadata import METADATA, read_metadata
 from webgpu_kernels.contract.older import is_older
 from webgpu_kernels.contract.package import BUNDLED, MANIFEST, assemble, bundled_names, find_root
@@ -83,9 +84,11 @@ class OwnPackage:
             File name, relative to ``root``, to bytes; sorted by name, without metadata.json.
 
         Raises:
-            PackageError: one is hidden, too large, unreadable, or bears a name that no package's file may have.
+            PackageError: they are too many; one is hidden, too large, unreadable, or bears a name that no package's
+                file may have.
         """
-        names = sorted(path.relative_to(self.root).as_posix() for path in self.root.rglob("*") if not path.is_dir())
+        names = file_names(self.root, where=self.where)
+        check_amount(self.root, names, where=self.where)
         found = {}
         for name in names:
             if name == METADATA:

@@ -80,13 +80,13 @@ def package_digest(package: Package) -> str:
         PackageError: a file cannot be read.
     """
     from webgpu_kernels.contract.digests import file_digest, table_digest  # noqa: PLC0415 - who tunes nothing needs not
-    from webgpu_kernels.contract.files import template_names  # noqa: PLC0415 - likewise
+    from webgpu_kernels.contract.listing import template_names  # noqa: PLC0415 - likewise
 
     if package.revision is not None and package.metadata is not None:
         stated = package.metadata.digests
         digests = {name: stated[name] for name in stated if name == "manifest.json" or ".wgsl" in name}
     else:
-        names = ("manifest.json", *template_names(package.root))
+        names = ("manifest.json", *template_names(package.root, where=package.where))
         digests = {name: file_digest(package.read(name)) for name in names}
     return table_digest(digests)
 
@@ -236,10 +236,12 @@ def _fitting(path: Path, package: Package, capabilities: Capabilities) -> Profil
 
 
 def _read(path: Path) -> Profile | None:
-    from webgpu_kernels.tuning.profile import read_profile  # noqa: PLC0415 - only where there is one
+    from webgpu_kernels.contract.files import read_some  # noqa: PLC0415 - only where there is one
+    from webgpu_kernels.contract.json_text import MAX_TEXT_BYTES  # noqa: PLC0415 - likewise
+    from webgpu_kernels.tuning.profile import read_profile  # noqa: PLC0415 - likewise
 
     try:
-        return read_profile(path.read_bytes(), where=str(path))
+        return read_profile(read_some(path, MAX_TEXT_BYTES), where=str(path))
     except FileNotFoundError:
         return None
     except (ResultsError, OSError) as error:

@@ -20,6 +20,7 @@ from webgpu_kernels.cli.arguments import Usage
 from webgpu_kernels.cli.exits import Exit
 from webgpu_kernels.cli.packages import add_package, located, package_names
 from webgpu_kernels.contract import bundled_names
+from webgpu_kernels.contract.files import read_if_there
 from webgpu_kernels.tools.card import card_text
 from webgpu_kernels.tools.own import own_package
 from webgpu_kernels.tools.writing import write_file
@@ -59,11 +60,11 @@ def _card(name: str, arguments: argparse.Namespace, screen: Screen) -> dict[str,
     own = own_package(name)
     text = card_text(own.package, metadata=own.stated, owner=arguments.owner)
     path = own.card
-    there = path.is_file()
-    stale = not there or path.read_bytes() != text.encode()
+    there = read_if_there(path.parent, path.name, where=own.where)
+    stale = there != text.encode()
     if stale and not arguments.check:
         write_file(path, text)
-    _tell(name, stale=stale, there=there, check=arguments.check, screen=screen)
+    _tell(name, stale=stale, there=there is not None, check=arguments.check, screen=screen)
     written = stale and not arguments.check
     return {"package": name, "file": str(path), "stale": stale, "written": written, "text": text}
 

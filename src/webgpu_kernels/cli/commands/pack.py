@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from webgpu_kernels.cli.exits import Exit
 from webgpu_kernels.cli.packages import add_own_packages, package_names
+from webgpu_kernels.contract.files import read_if_there
 from webgpu_kernels.contract.metadata import METADATA
 from webgpu_kernels.tools.own import own_package
 from webgpu_kernels.tools.pack import differences, metadata_text, packed, provenance_lag
@@ -56,7 +57,7 @@ def _pack(name: str, arguments: argparse.Namespace, screen: Screen) -> dict[str,
     fresh = packed(own, version=arguments.version, license_=arguments.license)
     text, path = metadata_text(fresh), own.root / METADATA
     found = differences(own, fresh)
-    changed = not path.is_file() or path.read_bytes() != text.encode()
+    changed = read_if_there(own.root, METADATA, where=own.where) != text.encode()
     if arguments.check:
         _tell_stale(name, found, provenance_lag(own, fresh), screen)
     else:

@@ -24,6 +24,8 @@ from webgpu_kernels.cli.devices import adapter_of, add_adapter
 from webgpu_kernels.cli.exits import Exit
 from webgpu_kernels.cli.packages import add_package, located
 from webgpu_kernels.cli.suites import add_filter, check_matched, tell_skipped
+from webgpu_kernels.contract.files import read_some
+from webgpu_kernels.contract.json_text import MAX_TEXT_BYTES
 from webgpu_kernels.tools.bench.reading import benches_of
 from webgpu_kernels.tools.bench.running import Runner
 from webgpu_kernels.tools.engines import open_engine
@@ -201,7 +203,7 @@ def _settings(variant: str, tunables: Mapping[str, Any], before: str) -> str:
 def _kept(kernel: Kernel, capabilities: Capabilities) -> tuple[Path, Profile | None]:
     path = path_of(kernel.package, capabilities)
     try:
-        return path, read_profile(path.read_bytes(), where=str(path))
+        return path, read_profile(read_some(path, MAX_TEXT_BYTES), where=str(path))
     except FileNotFoundError:
         return path, None
 

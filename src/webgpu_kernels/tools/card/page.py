@@ -6,7 +6,8 @@ import re
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from webgpu_kernels.contract import bundled_names, bundled_package
-from webgpu_kernels.contract.files import suffix_fault
+from webgpu_kernels.contract.files import read_if_there, suffix_fault
+from webgpu_kernels.contract.listing import file_names
 from webgpu_kernels.contract.package import MANIFEST
 from webgpu_kernels.tools.card.contract_tables import attribute_table, constraint_table, port_table, scalar_table
 from webgpu_kernels.tools.card.example import example_of
@@ -156,7 +157,7 @@ def _files(package: Package) -> tuple[str, ...]:
     if package.revision is not None and package.metadata is not None:
         names = set(package.metadata.digests)
     else:
-        names = {path.relative_to(package.root).as_posix() for path in package.root.rglob("*") if path.is_file()}
+        names = set(file_names(package.root, where=package.where))
     # Every published package has metadata.json, also one whose card is written before it.
     documents = [name for name in _FILES if name in names | {"metadata.json"}]
     return (*documents, *sorted(name for name in names if suffix_fault(name) is None))
@@ -178,9 +179,9 @@ def _owner(package: Package) -> str:
     named = re.match(rf"([\w.-]+)/{re.escape(package.manifest.op_id)}\b", package.where)
     if package.revision is not None and named:
         return named[1]
-    card = folder_of(package.root) / CARD
-    if package.revision is None and card.is_file():
-        text = card.read_text(encoding="utf-8", errors="replace")
+    card = None if package.revision else read_if_there(folder_of(package.root), CARD, where=package.where)
+    if card is not None:
+        text = card.decode("utf-8", errors="replace")
         found = re.search(rf'(?:getKernel|get_kernel)\("([\w.-]+)/{re.escape(package.manifest.op_id)}"', text, re.ASCII)
         if found:
             return found[1]

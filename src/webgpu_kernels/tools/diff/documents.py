@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from webgpu_kernels.contract.files import suffix_fault, template_names
+from webgpu_kernels.contract.files import suffix_fault
+from webgpu_kernels.contract.listing import template_names
 from webgpu_kernels.tools.cases import SUITES, has_file
 from webgpu_kernels.tools.diff.changes import breaks, keeps, listed, turned
 
@@ -68,5 +69,5 @@ def _names(package: Package) -> list[str]:
     if package.revision is not None and package.metadata is not None:
         templates = [name for name in package.metadata.digests if suffix_fault(name) is None]
     else:
-        templates = list(template_names(package.root))
+        templates = list(template_names(package.root, where=package.where))
     return sorted(templates) + [name for name in SUITES if has_file(package, name)]

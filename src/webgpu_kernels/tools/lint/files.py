@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from webgpu_kernels.contract import verify
 from webgpu_kernels.contract.agreement import check_templates
+from webgpu_kernels.contract.files import read_if_there
 from webgpu_kernels.contract.metadata import METADATA
 from webgpu_kernels.errors import KernelError, PackageError
 from webgpu_kernels.tools.lint.findings import Place
@@ -54,14 +55,13 @@ def _check_metadata(package: Package, findings: Findings) -> None:
 def _check_card(subject: Subject, findings: Findings) -> None:
     from webgpu_kernels.tools.card import card_text  # noqa: PLC0415 - it makes up an example with lint's own samples
 
-    path = subject.folder / CARD
-    if not path.is_file():
-        findings.add("L006", Place(CARD), "there is no card")
-        return
     try:
-        wanted = card_text(subject.package)
-        found = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError, KernelError) as error:
+        there = read_if_there(subject.folder, CARD, where=subject.package.where)
+        if there is None:
+            findings.add("L006", Place(CARD), "there is no card")
+            return
+        found, wanted = there.decode("utf-8"), card_text(subject.package)
+    except (UnicodeDecodeError, KernelError) as error:
         findings.add("L002", Place(CARD), f"the card cannot be compared: {error}")
         return
     if found != wanted:

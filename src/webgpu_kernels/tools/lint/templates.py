@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from webgpu_kernels.contract.extensions import SPLIT_WINDOW
-from webgpu_kernels.contract.files import template_names
+from webgpu_kernels.contract.listing import template_names
 from webgpu_kernels.contract.words import CONSTANTS, NAMESPACES, closest
 from webgpu_kernels.errors import KernelError, LanguageError, PackageError
 from webgpu_kernels.language import FUNCTIONS
@@ -85,7 +85,8 @@ def _passes(subject: Subject) -> Iterator[tuple[str, Variant, Pass]]:
 
 def _files(subject: Subject) -> tuple[str, ...]:
     """Return the templates of the folder; of a package from the Hub only those that were asked for are there."""
-    return template_names(subject.package.root) if subject.package.revision is None else ()
+    package = subject.package
+    return template_names(package.root, where=package.where) if package.revision is None else ()
 
 
 def _parsed(subject: Subject, name: str, asked: frozenset[str]) -> Parsed:

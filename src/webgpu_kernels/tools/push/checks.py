@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from webgpu_kernels.contract import file_digest
-from webgpu_kernels.contract.files import read_file
+from webgpu_kernels.contract.files import read_file, read_if_there
 from webgpu_kernels.contract.metadata import METADATA
 from webgpu_kernels.contract.remote import FOLDER
-from webgpu_kernels.errors import DigestError, PackageError
+from webgpu_kernels.errors import DigestError
 from webgpu_kernels.tools.card import card_text
 from webgpu_kernels.tools.lint import lint_package
 from webgpu_kernels.tools.own import CARD
@@ -84,7 +84,7 @@ def published_contents(own: OwnPackage) -> Mapping[str, bytes]:
     return {
         **found,
         f"{FOLDER}/{METADATA}": read_file(own.root, METADATA, where=own.where),
-        CARD: own.card.read_bytes(),
+        CARD: read_file(own.card.parent, CARD, where=own.where),
     }
 
 
@@ -162,13 +162,10 @@ def _origin(own: OwnPackage, stated: Metadata, fresh: Metadata, command: str) ->
 
 def _card(own: OwnPackage, source: Source) -> Iterator[Refusal]:
     command = f"webgpu-kernels card {own.where} --owner {source.owner}"
-    try:
-        card = own.card.read_bytes()
-    except FileNotFoundError:
+    card = read_if_there(own.card.parent, CARD, where=own.where)
+    if card is None:
         yield Refusal(f"there is no {CARD}", f"Write it: {command}")
         return
-    except OSError as error:
-        raise PackageError(f"{CARD} cannot be read: {error.strerror}", where=own.where) from error
     text = card.decode("utf-8", "replace")
     if text == card_text(own.package, metadata=own.stated, owner=source.owner):
         return

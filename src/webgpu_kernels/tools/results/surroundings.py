@@ -6,10 +6,11 @@ import os
 import platform
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Final
 
 from webgpu_kernels.contract.digests import file_digest, table_digest
+from webgpu_kernels.contract.listing import check_amount, file_names
 from webgpu_kernels.contract.metadata import METADATA
 from webgpu_kernels.tools.results.model import Machine, PackageFacts, ResultDevice, RunResults, VariantFacts
 
@@ -106,12 +107,9 @@ def _digest(package: Package) -> str:
     if package.revision is not None and package.metadata is not None:
         digests = package.metadata.digests
     else:
-        files = [path for path in package.root.rglob("*") if path.suffix in _SUFFIXES and path.is_file()]
-        digests = {
-            path.relative_to(package.root).as_posix(): file_digest(path.read_bytes())
-            for path in files
-            if path.name != METADATA
-        }
+        names = [name for name in file_names(package.root, where=package.where) if name.endswith(_SUFFIXES)]
+        check_amount(package.root, names, where=package.where)
+        digests = {name: file_digest(package.read(name)) for name in names if PurePosixPath(name).name != METADATA}
     return table_digest(digests)
 
 
