@@ -6,7 +6,7 @@ import time
 from typing import TYPE_CHECKING
 
 import pytest
-from lint_packages import CLEAN, write_package
+from lint_packages import CLEAN, found, write_package
 
 from webgpu_kernels.contract import bundled_names, read_manifest
 from webgpu_kernels.tools.lint.findings import Findings
@@ -55,6 +55,13 @@ def test_the_same_package_gives_the_same_requests(tmp_path: Path) -> None:
     folder = str(write_package(tmp_path))
     first, second = sample_of(folder), sample_of(folder)
     assert [judged.sampled for judged in first.judged] == [judged.sampled for judged in second.judged]
+
+
+def test_high_ranks_of_odd_sizes_are_tried(tmp_path: Path) -> None:
+    """A general variant that is forgotten for them would be noticed by nobody else."""
+    folder = write_package(tmp_path, lambda manifest: manifest["variants"][1].update(when=["ranks.x < 5"]))
+    (finding,) = found(folder, "L403")
+    assert finding.message.startswith("no variant takes x float32[1, 2, 3, 1, 5, 3, 1], factor=2.5")
 
 
 def test_sampling_stops_when_the_time_is_over(tmp_path: Path) -> None:
