@@ -165,13 +165,13 @@ def test_a_batch_is_one_submission(
     """Outputs of numpy inputs are tensors there, a chain of calls is in order."""
     expected = kernel({**inputs, "X": kernel(inputs, attrs=attrs).Y}, attrs=attrs).Y
     submissions: list[int] = []
-    submit = type(device.wgpu_device.queue).submit
+    submit = device.commands.submit
 
-    def counted(queue: Any, buffers: Any) -> None:
-        submissions.append(len(buffers))
-        submit(queue, buffers)
+    def counted(stages: Any) -> None:
+        submissions.append(len(stages))
+        submit(stages)
 
-    monkeypatch.setattr(type(device.wgpu_device.queue), "submit", counted)
+    monkeypatch.setattr(device.commands, "submit", counted)
     with device.batch():
         first = kernel(inputs, attrs=attrs)
         second = kernel({**inputs, "X": first.Y}, attrs=attrs)

@@ -17,11 +17,13 @@ from webgpu_kernels.errors import DeviceError, TensorDestroyed
 from webgpu_kernels.planning.program import Scratch
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from types import FrameType
 
     from hand_made_programs import Programs
 
     from webgpu_kernels.device import Batch, Device, Tensor
+    from webgpu_kernels.device.native import Stage
 
 pytestmark = pytest.mark.device
 
@@ -49,15 +51,15 @@ def fourfold(own_device: Device, programs: Programs) -> Executable:
 
 
 def count_submissions(device: Device, monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Note how many stages each submission has."""
     submissions: list[int] = []
-    queue = device.wgpu_device.queue
-    submit = queue.submit
+    submit = device.commands.submit
 
-    def counted(buffers: list[object]) -> None:
-        submissions.append(len(buffers))
-        submit(buffers)
+    def counted(stages: Sequence[Stage]) -> None:
+        submissions.append(len(stages))
+        submit(stages)
 
-    monkeypatch.setattr(queue, "submit", counted)
+    monkeypatch.setattr(device.commands, "submit", counted)
     return submissions
 
 
@@ -69,7 +71,7 @@ def test_calls_go_out_together(own_device: Device, double: Executable, monkeypat
         for _ in range(31):
             (tensor,) = double.run([tensor])
         assert submissions == []
-    assert submissions == [1]
+    assert submissions == [31]
     np.testing.assert_array_equal(tensor.numpy(), X * np.float32(2) ** 32)
 
 

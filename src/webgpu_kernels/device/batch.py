@@ -183,7 +183,7 @@ class Batch:
         device = self._device
         device.check()
         refuse_dead(calls.sets)
-        recorder = Recorder(device.wgpu_device, device.synchronize)
+        recorder = Recorder(device.commands, device.synchronize)
         with device.translating("submitting a batch"):
             for bound in calls.sets:
                 recorder.add(bound)

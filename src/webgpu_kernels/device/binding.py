@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import weakref
 from collections import OrderedDict
+from itertools import chain
 from typing import TYPE_CHECKING, Final, NamedTuple
+
+from webgpu_kernels.device.native import keep_for
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from webgpu_kernels.device.memory import Allocation
-    from webgpu_kernels.device.seam import Wgpu
+    from webgpu_kernels.device.native import Clear, Dispatch, Stage
 
 MAX_BOUND_SETS: Final = 64
 """Binding sets that one executable keeps."""
 
 Key = tuple[int, ...]
-Dispatch = tuple["Wgpu", "Wgpu", int, int, int]
-"""Pipeline, bind group, workgroups along x, y, z."""
 
 
 class Segment(NamedTuple):
@@ -30,10 +31,15 @@ class Segment(NamedTuple):
         waits: whether the work so far is submitted and waited for after it.
     """
 
-    clears: tuple[tuple[Wgpu, int, int], ...]
+    clears: tuple[Clear, ...]
     dispatches: tuple[Dispatch, ...]
     names: tuple[str, ...]
     waits: bool
+
+    @property
+    def stage(self) -> Stage:
+        """What ``Commands`` takes."""
+        return self.clears, self.dispatches, ()
 
 
 class BoundSet:
@@ -45,9 +51,12 @@ class BoundSet:
         segments: what to encode.
         allocations: all memory that its bind groups hold.
         written: the allocations that it writes.
+
+    Attributes:
+        stages: what to submit, or None where a segment waits between.
     """
 
-    __slots__ = ("__weakref__", "_cache", "allocations", "dead", "key", "segments", "simple", "written")
+    __slots__ = ("__weakref__", "_cache", "allocations", "dead", "key", "segments", "stages", "written")
 
     def __init__(
         self,
@@ -63,8 +72,9 @@ class BoundSet:
         self.allocations = tuple(allocations)
         self.written = tuple(written)
         self.dead = False
-        plain = len(self.segments) == 1 and not self.segments[0].clears and not self.segments[0].waits
-        self.simple: tuple[Dispatch, ...] | None = self.segments[0].dispatches if plain else None
+        waits = any(segment.waits for segment in self.segments)
+        self.stages = None if waits else tuple(segment.stage for segment in self.segments)
+        keep_for(self, chain.from_iterable(step[:2] for segment in self.segments for step in segment.dispatches))
         for allocation in self.allocations:
             allocation.bound.add(self)
 

@@ -11,6 +11,7 @@ from webgpu_kernels.device.adapters import capabilities_of
 from webgpu_kernels.device.encoding import Recorder
 from webgpu_kernels.device.failures import describe_state, translate
 from webgpu_kernels.device.memory import Pool
+from webgpu_kernels.device.native import Commands
 from webgpu_kernels.device.pipelines import Pipelines
 from webgpu_kernels.device.scratch import ScratchArena
 from webgpu_kernels.device.seam import keep_waking
@@ -52,6 +53,7 @@ class DeviceCore:
         capabilities: features, limits and adapter facts in WebGPU's words.
         name: the adapter's name.
         lock: re-entrant; held around every use of wgpu.
+        commands: records and submits.
         failure: why the device cannot be used any more, or None.
         returned: where dropped tensors leave their memory, without a lock, for the next call to collect.
         batches: the open batches, each by a reference to what can end it; one that nothing can end leaves by itself.
@@ -65,9 +67,10 @@ class DeviceCore:
         self.name = str(self.capabilities.adapter_info["device"])
         self.lock = threading.RLock()
         self.failure: type[DeviceError] | None = None
+        self.commands = Commands(wgpu_device)
         self.pool = Pool(wgpu_device, self.capabilities.limits, pool_limit_bytes, self.failed)
         self.pipelines = Pipelines(wgpu_device, self.capabilities.limits, self.failed)
-        self.transfers = Transfers(wgpu_device, self.probe, self.failed)
+        self.transfers = Transfers(wgpu_device, self.commands, self.probe, self.failed)
         self.scratch = ScratchArena(self.pool)
         self.returned = self.pool.returned
         self.batches: set[weakref.ref[object]] = set()
@@ -98,9 +101,7 @@ class DeviceCore:
         self.check()
         with self.lock, self.translating("waiting"):
             self.check()
-            recorder = Recorder(self.wgpu_device, self.synchronize)
-            copied = self.transfers.marker(recorder.encoder)
-            recorder.submit()
+            copied = self.transfers.mark()
             promise = self.transfers.start(copied)
         with self.translating("waiting"):
             self.transfers.finish(copied, promise)
@@ -116,7 +117,7 @@ class DeviceCore:
         """Raise where the device cannot be used, also where only wgpu knows: a waiting thread asks now and then."""
         self.check()
         with self.translating("waiting"):
-            self.wgpu_device.create_command_encoder().finish()
+            self.commands.probe()
 
     def failed(self, error: BaseException, doing: str) -> DeviceError:
         """Translate an error of wgpu's, and remember a lost device; one that was closed meanwhile says only that."""
@@ -140,22 +141,15 @@ class DeviceCore:
 
     def submit(self, bound: BoundSet) -> None:
         """Encode and submit one call; the caller holds the lock. The shortest way for the commonest program."""
-        dispatches = bound.simple
-        if dispatches is None:
+        stages = bound.stages
+        if stages is None:
             with self.translating("submitting"):
-                recorder = Recorder(self.wgpu_device, self.synchronize)
+                recorder = Recorder(self.commands, self.synchronize)
                 recorder.add(bound)
                 recorder.submit()
             return
         try:
-            encoder = self.wgpu_device.create_command_encoder()
-            compute = encoder.begin_compute_pass()
-            for pipeline, group, x, y, z in dispatches:
-                compute.set_pipeline(pipeline)
-                compute.set_bind_group(0, group)
-                compute.dispatch_workgroups(x, y, z)
-            compute.end()
-            self.wgpu_device.queue.submit([encoder.finish()])
+            self.commands.submit(stages)
         except Exception as error:
             raise self.failed(error, "submitting") from error
 

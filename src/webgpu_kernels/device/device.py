@@ -17,7 +17,6 @@ from webgpu_kernels.device.arguments import (
 from webgpu_kernels.device.batch import Batch
 from webgpu_kernels.device.codec import as_array, encoded_bytes, make_spec
 from webgpu_kernels.device.core import DeviceCore
-from webgpu_kernels.device.encoding import Recorder
 from webgpu_kernels.device.failures import describe_state
 from webgpu_kernels.device.lifecycle import register
 from webgpu_kernels.device.memory import POOL_LIMIT_BYTES
@@ -190,9 +189,8 @@ class Device(DeviceCore):
         tensor = self.empty(shape, dtype, layout, storage)
         with self.lock, self.translating("clearing"):
             self.check()
-            recorder = Recorder(self.wgpu_device, self.synchronize)
-            recorder.encoder.clear_buffer(tensor.allocation.buffer, 0, tensor.nbytes)
-            recorder.submit()
+            clear = (tensor.allocation.buffer, 0, tensor.nbytes)
+            self.commands.submit((((clear,), (), ()),))
         return tensor
 
     def wrap(  # noqa: PLR0917 - the API's own order

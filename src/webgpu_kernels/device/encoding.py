@@ -1,4 +1,4 @@
-"""Recording bound programs into command buffers, and submitting them."""
+"""Recording bound programs, and what goes between them, for one submission."""
 
 from __future__ import annotations
 
@@ -7,33 +7,24 @@ from typing import TYPE_CHECKING
 from webgpu_kernels.errors import TensorDestroyed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
-    from webgpu_kernels.device.binding import BoundSet, Segment
-    from webgpu_kernels.device.seam import Wgpu
+    from webgpu_kernels.device.binding import BoundSet
+    from webgpu_kernels.device.native import Commands, Copy, Stage
 
 
 class Recorder:
-    """One command encoder, with one compute pass for as long as nothing has to come between dispatches.
+    """What is submitted together; nothing is given to wgpu before that.
 
     Args:
-        wgpu_device: where commands go.
+        commands: where it goes.
         wait: waits until everything submitted is done.
     """
 
-    def __init__(self, wgpu_device: Wgpu, wait: Callable[[], None]) -> None:
-        self._device = wgpu_device
+    def __init__(self, commands: Commands, wait: Callable[[], None]) -> None:
+        self._commands = commands
         self._wait = wait
-        self._encoder: Wgpu | None = None
-        self._compute: Wgpu | None = None
-
-    @property
-    def encoder(self) -> Wgpu:
-        """The command encoder, outside of any pass."""
-        if self._compute is not None:
-            self._compute.end()
-            self._compute = None
-        return self._open()
+        self._stages: list[Stage] = []
 
     def add(self, bound: BoundSet) -> None:
         """Record a bound program; a segment that waits is submitted at once.
@@ -46,39 +37,34 @@ class Recorder:
 
         Source: FORMAT, section 8.
         """
+        if bound.stages is not None:
+            self._stages += bound.stages
+            return
         for segment in bound.segments:
-            self._segment(segment)
+            self._stages.append(segment.stage)
             if segment.waits:
                 refuse_dead((bound,))
                 self.submit()
                 self._wait()
 
+    def copy(self, copies: Sequence[Copy]) -> None:
+        """Record copies from buffer to buffer.
+
+        Args:
+            copies: which.
+
+        Source: WebGPU, section 13.4.
+        """
+        self._stages.append(((), (), copies))
+
     def submit(self) -> None:
         """Submit what was recorded, if anything was."""
-        if self._encoder is None:
-            return
-        encoder, self._encoder = self.encoder, None
-        self._device.queue.submit([encoder.finish()])
-
-    def _segment(self, segment: Segment) -> None:
-        for buffer, offset, size in segment.clears:
-            self.encoder.clear_buffer(buffer, offset, size)
-        if not segment.dispatches:
-            return
-        if self._compute is None:
-            self._compute = self._open().begin_compute_pass()
-        for pipeline, group, x, y, z in segment.dispatches:
-            self._compute.set_pipeline(pipeline)
-            self._compute.set_bind_group(0, group)
-            self._compute.dispatch_workgroups(x, y, z)
-
-    def _open(self) -> Wgpu:
-        if self._encoder is None:
-            self._encoder = self._device.create_command_encoder()
-        return self._encoder
+        stages, self._stages = self._stages, []
+        if stages:
+            self._commands.submit(stages)
 
 
-def refuse_dead(sets: Sequence[BoundSet]) -> None:
+def refuse_dead(sets: Iterable[BoundSet]) -> None:
     """Refuse to submit memory that was destroyed since it was bound.
 
     Args:

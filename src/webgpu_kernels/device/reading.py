@@ -75,7 +75,7 @@ def begin_read(device: Device, tensors: Sequence[Tensor], bound: BoundSet | None
         for allocation, tensor, array in zip(held, tensors, arrays, strict=True)
     ]
     reading = Reading(tuple(tensors), arrays, held, deque(plan_reads(sources)), deque())
-    recorder = Recorder(device.wgpu_device, device.synchronize)
+    recorder = Recorder(device.commands, device.synchronize)
     with device.translating("reading"):
         if bound is not None:
             refuse_dead((bound,))
@@ -127,14 +127,14 @@ def _submit_next(device: Device, reading: Reading) -> None:
         for tensor in reading.tensors:
             if tensor.destroyed:
                 tensor.allocation  # noqa: B018 - raises with the reason
-        _submit_group(device, reading, Recorder(device.wgpu_device, device.synchronize))
+        _submit_group(device, reading, Recorder(device.commands, device.synchronize))
 
 
 def _submit_group(device: Device, reading: Reading, recorder: Recorder) -> None:
     if not reading.groups:
         recorder.submit()
         return
-    copied = device.transfers.copy_out(recorder.encoder, reading.groups.popleft())
+    copied = device.transfers.copy_out(recorder, reading.groups.popleft())
     recorder.submit()
     reading.started.append((copied, device.transfers.start(copied)))
 

@@ -13,8 +13,9 @@ from webgpu_kernels.errors import DeviceError
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from webgpu_kernels.device.binding import BoundSet, Dispatch
+    from webgpu_kernels.device.binding import BoundSet
     from webgpu_kernels.device.device import Device
+    from webgpu_kernels.device.native import Dispatch
     from webgpu_kernels.device.seam import Wgpu
 
 MAX_QUERIES: Final = 4096

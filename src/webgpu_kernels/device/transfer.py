@@ -21,8 +21,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from webgpu_kernels.device.codec import Array
+    from webgpu_kernels.device.encoding import Recorder
     from webgpu_kernels.device.failures import Failed
     from webgpu_kernels.device.memory import Allocation
+    from webgpu_kernels.device.native import Commands, Copy
     from webgpu_kernels.planning.spec import TensorSpec
 
 CHUNK_BYTES: Final = 16 << 20
@@ -59,6 +61,12 @@ class Piece:
         """Bytes that its elements take."""
         return _bytes(self.count, encoded_bits(self.source.spec))
 
+    def copy_to(self, staging: Wgpu) -> Copy:
+        """Return the copy that brings it to its place."""
+        source = self.source.allocation
+        start = source.offset + _bytes(self.start, encoded_bits(self.source.spec))
+        return source.buffer, start, staging, self.staged_at, _up(self.size_bytes, 4)
+
 
 class Copied(NamedTuple):
     """Pieces on their way into one staging buffer."""
@@ -72,12 +80,14 @@ class Transfers:
 
     Args:
         wgpu_device: whose queue copies.
+        commands: records and submits.
         check: raises where the device cannot be used any more; called while waiting.
         failed: translates wgpu's errors.
     """
 
-    def __init__(self, wgpu_device: Wgpu, check: Callable[[], None], failed: Failed) -> None:
+    def __init__(self, wgpu_device: Wgpu, commands: Commands, check: Callable[[], None], failed: Failed) -> None:
         self._device = wgpu_device
+        self._commands = commands
         self._failed = failed
         self._check = check
         self._reads: dict[int, list[Wgpu]] = {}
@@ -111,15 +121,15 @@ class Transfers:
         for turn, chunk in enumerate(_chunks(array, bits)):
             offset += self._stage(target, offset, _padded(encode(chunk, spec, narrowing, where=where)), turn % 2)
 
-    def copy_out(self, encoder: Wgpu, group: tuple[Piece, ...]) -> Copied:
+    def copy_out(self, recorder: Recorder, group: tuple[Piece, ...]) -> Copied:
         """Record the copies of one group of pieces into a staging buffer.
 
         Args:
-            encoder: wgpu's command encoder, outside of any pass.
+            recorder: where to.
             group: pieces that ``plan_reads`` put together.
 
         Returns:
-            What ``finish`` needs once the encoder is submitted.
+            What ``finish`` needs once they are submitted.
 
         Raises:
             OutOfMemory: no room for the staging buffer.
@@ -128,15 +138,7 @@ class Transfers:
         """
         last = group[-1]
         staging = self._staging(last.staged_at + _up(last.size_bytes, 8))
-        for piece in group:
-            source = piece.source.allocation
-            encoder.copy_buffer_to_buffer(
-                source.buffer,
-                source.offset + _bytes(piece.start, encoded_bits(piece.source.spec)),
-                staging,
-                piece.staged_at,
-                _up(piece.size_bytes, 4),
-            )
+        recorder.copy([piece.copy_to(staging) for piece in group])
         return Copied(staging, group)
 
     def start(self, copied: Copied) -> Wgpu:
@@ -200,11 +202,8 @@ class Transfers:
             self._reads.setdefault(size, []).append(copied.staging)
             self._reads_bytes += size
 
-    def marker(self, encoder: Wgpu) -> Copied:
-        """Record a small command whose staging buffer can be mapped once all earlier work is done.
-
-        Args:
-            encoder: wgpu's command encoder.
+    def mark(self) -> Copied:
+        """Submit a small command whose staging buffer can be mapped once all earlier work is done.
 
         Returns:
             A copy of nothing.
@@ -212,7 +211,7 @@ class Transfers:
         Source: GPU_NOTES, "Traps".
         """
         staging = self._staging(_SMALLEST_STAGING)
-        encoder.clear_buffer(staging, 0, 4)
+        self._commands.submit(((((staging, 0, 4),), (), ()),))
         return Copied(staging, ())
 
     def trim(self) -> None:
@@ -251,9 +250,8 @@ class Transfers:
             self.wait(promise)
         staging.write_mapped(data)
         staging.unmap()
-        encoder = self._device.create_command_encoder()
-        encoder.copy_buffer_to_buffer(staging, 0, target.buffer, offset, data.nbytes)
-        self._device.queue.submit([encoder.finish()])
+        copy = (staging, 0, target.buffer, offset, data.nbytes)
+        self._commands.submit((((), (), (copy,)),))
         # Asked for now, the mapping is there by the time that the other chunk is written.
         writes[turn] = (staging, staging.map_async("WRITE"))
         self._writes = writes
