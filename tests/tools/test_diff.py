@@ -361,23 +361,27 @@ def test_a_variant_breaks_nobody() -> None:
 def test_what_every_variant_needs_breaks_where_one_did_without() -> None:
     """It does not matter whether the manifest says so or each variant."""
     old = {"variants": [variant("a", requires={"features": ["shader-f16"]}), variant("b")]}
-    new = {"requires": {"features": ["shader-f16"], "limits": {"maxBufferSize": 2**28}}, "variants": old["variants"]}
+    new = {"requires": {"features": ["shader-f16"], "limits": {"maxBufferSize": 2**29}}, "variants": old["variants"]}
     assert [change for change in compared(old, new) if change[0] == "requires"] == [
         ("requires", "every variant needs the feature shader-f16 now", True),
-        ("requires", "every variant needs maxBufferSize 268,435,456 now", True),
+        ("requires", "every variant needs maxBufferSize 536,870,912 now", True),
     ]
     assert [change for change in compared(new, old) if change[0] == "requires"] == [
         ("requires", "no longer does every variant need the feature shader-f16", False),
-        ("requires", "no longer does every variant need maxBufferSize 268,435,456", False),
+        ("requires", "no longer does every variant need maxBufferSize 536,870,912", False),
     ]
 
 
 def test_more_of_the_same_need_breaks() -> None:
     """Of an alignment less is more."""
-    old = {"requires": {"limits": {"maxBufferSize": 8, "minStorageBufferOffsetAlignment": 256}, "subgroupMinSize": 4}}
-    new = {"requires": {"limits": {"maxBufferSize": 16, "minStorageBufferOffsetAlignment": 64}, "subgroupMinSize": 8}}
+    old = {
+        "requires": {"limits": {"maxBufferSize": 2**29, "minStorageBufferOffsetAlignment": 128}, "subgroupMinSize": 4}
+    }
+    new = {
+        "requires": {"limits": {"maxBufferSize": 2**30, "minStorageBufferOffsetAlignment": 64}, "subgroupMinSize": 8}
+    }
     assert [change[:2] for change in compared(old, new) if change[2]] == [
-        ("requires", "every variant needs maxBufferSize 16 now"),
+        ("requires", "every variant needs maxBufferSize 1,073,741,824 now"),
         ("requires", "every variant needs minStorageBufferOffsetAlignment 64 now"),
         ("requires", "every variant needs subgroupMinSize 8 now"),
     ]
@@ -512,6 +516,17 @@ def test_a_call_that_some_device_loses_breaks(tmp_path: Path) -> None:
     assert ("suites", said, True) in changes_of(compare_kernels(old, new))
 
 
+def test_an_output_of_another_shape_is_told_once(tmp_path: Path) -> None:
+    """However many calls ask for it."""
+    old = package(tmp_path / "old", {"test.json": suite([4], [5], [6])})
+    flat = scale_manifest(outputs={"y": {"dtype": "T", "shape": "[1]"}})
+    said = [
+        what for path, what, _ in changes_of(compare_kernels(old, package(tmp_path / "new", {"manifest.json": flat})))
+    ]
+    assert "output 'y' was float32[4], is float32[1]: 3 of 3 calls, such as test.json: 4 on every device" in said
+    assert sum(what.startswith("output 'y' was") for what in said) == 1
+
+
 def test_a_call_that_is_answered_otherwise_breaks(tmp_path: Path) -> None:
     """In another shape, for example."""
     old = package(tmp_path / "old", {"test.json": suite([4])})
@@ -519,6 +534,18 @@ def test_a_call_that_is_answered_otherwise_breaks(tmp_path: Path) -> None:
     new = package(tmp_path / "new", {"manifest.json": flat})
     said = "output 'y' was float32[4], is float32[1]: 1 of 1 calls, such as test.json: 4 on every device"
     assert ("suites", said, True) in changes_of(compare_kernels(old, new))
+
+
+def test_what_every_device_has_is_no_need() -> None:
+    """Limits within WebGPU's defaults, and a condition that always holds."""
+    plain = {"variants": [variant("only")]}
+    granted = {
+        **plain,
+        "requires": {"limits": {"maxBufferSize": 2**28, "minStorageBufferOffsetAlignment": 256}},
+        "when": ["true", "1 + 1 == 2"],
+    }
+    assert not any(breaking for _, _, breaking in compared(plain, granted))
+    assert not any(breaking for _, _, breaking in compared(granted, plain))
 
 
 def test_a_formula_that_doubles_is_compared_at_once() -> None:

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from webgpu_kernels.errors import LanguageError
+from webgpu_kernels.language import compile_expression
+from webgpu_kernels.planning.capabilities import DEFAULT_LIMITS
 from webgpu_kernels.tools.diff.changes import breaks, keeps, listed, turned
 from webgpu_kernels.tools.diff.formulas import formulas_of
 from webgpu_kernels.tools.diff.tensors import reworded
@@ -76,7 +79,16 @@ def _compare_conditions(old: Manifest, new: Manifest) -> Iterator[Change]:
 def _shared_conditions(manifest: Manifest) -> Mapping[str, str]:
     formulas = formulas_of(manifest)
     first, *others = (formulas.clauses(variant.when) for variant in manifest.variants)
-    return {mark: text for mark, text in first.items() if all(mark in other for other in others)}
+    shared = {mark: text for mark, text in first.items() if all(mark in other for other in others)}
+    return {mark: text for mark, text in shared.items() if not _is_always_true(text)}
+
+
+def _is_always_true(clause: str) -> bool:
+    expression = compile_expression(clause)
+    try:
+        return expression.constant and expression.evaluate({}) is True
+    except LanguageError:
+        return False
 
 
 def _shared_needs(manifest: Manifest) -> dict[str, int]:
@@ -88,7 +100,7 @@ def _shared_needs(manifest: Manifest) -> dict[str, int]:
 
 def _needs(requires: Requires) -> dict[str, int]:
     needs = {f"the feature {name}": 1 for name in sorted(requires.features)}
-    needs.update(requires.limits)
+    needs.update({name: least for name, least in requires.limits.items() if not _is_granted(name, least)})
     if requires.subgroup_min_size:
         needs["subgroupMinSize"] = requires.subgroup_min_size
     if requires.subgroup_matrix_configs:
@@ -101,6 +113,12 @@ def _config(requires: Requires) -> list[str]:
         f"{config.component_type}->{config.result_component_type or 'any'} {config.m}x{config.n}x{config.k}"
         for config in requires.subgroup_matrix_configs
     )
+
+
+def _is_granted(name: str, least: int) -> bool:
+    """Tell whether every device has as much: no default of WebGPU's is ever undercut."""
+    default = DEFAULT_LIMITS.get(name)
+    return default is not None and not _is_more(name, default, least)
 
 
 def _is_alignment(name: str) -> bool:

@@ -30,10 +30,12 @@ class _Loss(NamedTuple):
     """Calls that are lost for one reason.
 
     Attributes:
+        reason: that of the first of them.
         calls: where they are described.
         devices: the known devices on which the first of them is lost.
     """
 
+    reason: str
     calls: list[str]
     devices: tuple[str, ...]
 
@@ -60,24 +62,25 @@ def lost_calls(old: Kernel, new: Kernel) -> Iterator[Change]:
         total += 1
         lost = {device: why for device, found in devices.items() if (why := _loss(old, new, call, found))}
         if lost:
-            reason = next(iter(lost.values()))
-            losses.setdefault(reason, _Loss([], tuple(lost))).calls.append(name)
-    for reason, loss in losses.items():
+            kind, reason = next(iter(lost.values()))
+            losses.setdefault(kind, _Loss(reason, [], tuple(lost))).calls.append(name)
+    for loss in losses.values():
         where = "every device" if len(loss.devices) == len(devices) else listed(loss.devices)
-        yield breaks("suites", f"{reason}: {len(loss.calls)} of {total} calls, such as {loss.calls[0]} on {where}")
+        yield breaks("suites", f"{loss.reason}: {len(loss.calls)} of {total} calls, such as {loss.calls[0]} on {where}")
 
 
-def _loss(old: Kernel, new: Kernel, call: CallDescription, device: Capabilities) -> str:
+def _loss(old: Kernel, new: Kernel, call: CallDescription, device: Capabilities) -> tuple[str, str] | None:
+    """Return what is lost and how; an output that is another in each call is one loss."""
     before = _fate(old, call, device)
     if before.outputs is None:
-        return ""
+        return None
     after = _fate(new, call, device)
     if after.outputs is None:
-        return after.reason
+        return after.reason, after.reason
     for name, spec in before.outputs.items():
         if after.outputs.get(name) != spec:
-            return f"output {name!r} was {spec}, is {after.outputs.get(name, 'absent')}"
-    return ""
+            return f"output {name!r}", f"output {name!r} was {spec}, is {after.outputs.get(name, 'absent')}"
+    return None
 
 
 def _fate(kernel: Kernel, call: CallDescription, device: Capabilities) -> _Fate:
