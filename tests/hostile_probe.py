@@ -1,8 +1,8 @@
 """Does what a job says in a process of its own, and says how it ended, how long it took and how much memory.
 
 It reads one JSON job a line, ``{"action", "path"}``, and answers with one line: ``{"error", "message", "seconds",
-"megabytes"}``. Everything is imported, and done once with good files, before the first job; each job is a fork, so what
-is measured is the job's alone.
+"elapsed", "megabytes"}``, seconds of the processor and of the clock. Everything is imported, and done once with good
+files, before the first job; each job is a fork, so what is measured is the job's alone.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import webgpu_kernels as wk
+from webgpu_kernels.contract.hub import forget_versions
 from webgpu_kernels.contract.lock import read_lock
 from webgpu_kernels.device.shader_bounds import check_nesting
 from webgpu_kernels.device.shader_check import check_memory, check_workgroup
@@ -77,6 +78,30 @@ def profile(path: Path) -> None:
     read_profile(path.read_bytes(), where=str(path))
 
 
+def hub(folder: Path) -> None:
+    """Load a kernel from a Hub on loopback, and use it; ``hub.json`` says what is asked."""
+    import huggingface_hub  # noqa: PLC0415 - an optional extra
+    from huggingface_hub import constants  # noqa: PLC0415
+
+    job = json.loads((folder / "hub.json").read_text())
+    settings = {
+        "ENDPOINT": job["endpoint"],
+        "HUGGINGFACE_CO_URL_TEMPLATE": job["endpoint"] + "/{repo_id}/resolve/{revision}/{filename}",
+        "HF_HUB_CACHE": job["cache"],
+        "HF_HUB_OFFLINE": job.get("offline", False),
+        "HF_HUB_DISABLE_TELEMETRY": True,
+    }
+    for name, value in settings.items():
+        setattr(constants, name, value)
+    huggingface_hub.close_session()
+    forget_versions()
+    kernel = wk.get_kernel("webgpu-kernels/test.Scale", version=1, token=False)
+    for name in job.get("read", ()):
+        kernel.package.read(name)
+    kernel.render(INPUTS, capabilities=wk.Capabilities())
+    huggingface_hub.close_session()
+
+
 ACTIONS: dict[str, Callable[[Path], Any]] = {
     "manifest": render,
     "template": render,
@@ -90,13 +115,14 @@ ACTIONS: dict[str, Callable[[Path], Any]] = {
     "lock": read_lock,
     "results": read_results,
     "profile": profile,
+    "hub": hub,
 }
 
 
 def measured(action: str, path: str) -> dict[str, Any]:
     """Do a job, and say how it ended."""
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    begun = time.process_time()
+    begun, started = time.process_time(), time.monotonic()
     error, message = None, ""
     try:
         ACTIONS[action](Path(path))
@@ -104,9 +130,9 @@ def measured(action: str, path: str) -> dict[str, Any]:
         error, message = type(caught).__name__, str(caught)
     except BaseException as caught:  # noqa: BLE001 - whatever gets through is what the probe is for
         error, message = f"not ours: {type(caught).__name__}", str(caught)[:500]
-    seconds = time.process_time() - begun
+    seconds, elapsed = time.process_time() - begun, time.monotonic() - started
     grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
-    return {"error": error, "message": message, "seconds": seconds, "megabytes": grown / 1024}
+    return {"error": error, "message": message, "seconds": seconds, "elapsed": elapsed, "megabytes": grown / 1024}
 
 
 def answered(action: str, path: str) -> str:
@@ -127,7 +153,8 @@ def answered(action: str, path: str) -> str:
         text = file.read()
     status = os.waitpid(child, 0)[1]
     end = "does not end" if not in_time else f"ends with status {status}"
-    return text or json.dumps({"error": end, "message": "", "seconds": DEADLINE_SECONDS, "megabytes": 0})
+    nothing = {"message": "", "seconds": DEADLINE_SECONDS, "elapsed": DEADLINE_SECONDS, "megabytes": 0}
+    return text or json.dumps({"error": end} | nothing)
 
 
 def main() -> None:

@@ -131,14 +131,22 @@ def _read(target: Path, name: str, where: str) -> bytes:
 def _may_lead_to(root: Path, target: Path) -> bool:
     """Tell whether a file of the package may lie there: in its folder, or among the blobs of the Hub's cache."""
     folder = root.resolve()
-    return target.is_relative_to(folder) or target.parent == _blobs(folder)
+    return target.is_relative_to(folder) or target.parent == blobs_of(folder)
 
 
-def _blobs(folder: Path) -> Path | None:
-    """Return where the Hub's cache keeps the contents of ``<repository>/snapshots/<revision>/…``, or None.
+def blobs_of(folder: Path) -> Path | None:
+    """Return where the Hub's cache keeps the contents of a snapshot.
 
-    A snapshot's files are links to ``<repository>/blobs/<hash>``. The blobs' folder must be real: were it a link, a
-    package that mimics the cache could have any folder read.
+    Its files are links to ``<repository>/blobs/<hash>``. The blobs' folder must be real: were it a link, a package that
+    mimics the cache could have any folder read.
+
+    Args:
+        folder: ``<repository>/snapshots/<revision>``, or a folder in it.
+
+    Returns:
+        ``<repository>/blobs``, or None where there is no such folder.
+
+    Source: huggingface_hub, layout of the cache (``blobs``).
     """
     for parent in folder.parents:
         if parent.name == "snapshots":

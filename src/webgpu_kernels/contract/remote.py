@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from webgpu_kernels.contract.faults import fault_of, is_passing, pause_s
-from webgpu_kernels.contract.files import MAX_FILE_BYTES, read_some
+from webgpu_kernels.contract.files import MAX_FILE_BYTES, blobs_of, read_some
 from webgpu_kernels.contract.listing import MAX_BYTES
 from webgpu_kernels.contract.source import is_commit
 from webgpu_kernels.contract.writing import replace_text
@@ -254,13 +254,14 @@ class Hub:
         """Delete a file from the cache, so that it is fetched anew.
 
         Args:
-            path: as ``fetch`` returned it; a link into the blobs, or the file itself where links are not to be had.
+            path: as ``fetch`` returned it; a link into the blobs of its repository, or the file itself where links are
+                not to be had. What another link leads to is somebody else's.
 
         Source: huggingface_hub, layout of the cache (``blobs``).
         """
-        blob = path.resolve()
+        blob, blobs = path.resolve(), blobs_of(path.parent.resolve())
         path.unlink(missing_ok=True)
-        if blob.is_relative_to(self.cache.resolve()):
+        if blob.parent == blobs and blob.is_relative_to(self.cache.resolve()):
             blob.unlink(missing_ok=True)
 
     def stored(self) -> tuple[Path, ...]:
