@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import os
+import signal
 import threading
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
     from pathlib import Path
 
 
@@ -36,10 +39,47 @@ def replace_bytes(path: Path, content: bytes) -> None:
     if path.exists() and not path.is_file() and not path.is_dir():
         path.write_bytes(content)
         return
-    fresh = path.with_name(f"{path.name}.{os.getpid()}-{threading.get_ident()}.tmp")
+    replace_all({path: content})
+
+
+def replace_all(files: Mapping[Path, bytes]) -> None:
+    """Write several files of bytes: all of them, or, as far as the system lets one tell beforehand, none.
+
+    Args:
+        files: path to contents; their folders are there.
+
+    Raises:
+        OSError: one cannot be written; what was there is there still, unless only the last step, a renaming, failed.
+    """
+    fresh = {path: path.with_name(f"{path.name}.{os.getpid()}-{threading.get_ident()}.tmp") for path in files}
     try:
-        fresh.write_bytes(content)
-        fresh.replace(path)
+        for path, content in files.items():
+            fresh[path].write_bytes(content)
+        with uninterrupted():
+            for path, written in fresh.items():
+                written.replace(path)
     except BaseException:  # Ctrl-C, too
-        fresh.unlink(missing_ok=True)
+        for written in fresh.values():
+            written.unlink(missing_ok=True)
         raise
+
+
+@contextmanager
+def uninterrupted() -> Iterator[None]:
+    """Let Ctrl-C wait until something short has ended that must not be done by halves.
+
+    Raises:
+        KeyboardInterrupt: it came meanwhile.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    came: list[int] = []
+    before = signal.signal(signal.SIGINT, lambda number, _: came.append(number))
+    try:
+        yield
+    finally:
+        # None: whoever set it was not Python, and there is no way to set it again.
+        signal.signal(signal.SIGINT, signal.default_int_handler if before is None else before)
+    if came and callable(before):
+        before(came[0], None)

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import errno
+import os
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from webgpu_kernels.contract.files import reason_of
-from webgpu_kernels.contract.writing import replace_bytes
+from webgpu_kernels.contract.writing import replace_all, replace_bytes
 from webgpu_kernels.errors import OutputError
 
 if TYPE_CHECKING:
-    import os
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
 
 def write_file(path: str | os.PathLike[str], content: str | bytes) -> Path:
@@ -27,11 +29,12 @@ def write_file(path: str | os.PathLike[str], content: str | bytes) -> Path:
     Raises:
         OutputError: it cannot be written; what was there is there still.
     """
-    try:
-        data = content.encode("utf-8") if isinstance(content, str) else content
-    except UnicodeEncodeError as error:
-        raise OutputError(f"cannot be written: {error.reason}", where=str(path)) from error
-    return _write_bytes(Path(path), data)
+    target = Path(path)
+    data = _encoded(target, content)
+    with _told(target):
+        target.parent.mkdir(parents=True, exist_ok=True)
+        replace_bytes(target, data)
+    return target
 
 
 def write_files(folder: str | os.PathLike[str], files: Mapping[str, str | bytes]) -> tuple[Path, ...]:
@@ -45,15 +48,29 @@ def write_files(folder: str | os.PathLike[str], files: Mapping[str, str | bytes]
         The files.
 
     Raises:
-        OutputError: one cannot be written; those before it are.
+        OutputError: one cannot be written; what was there is there still.
     """
-    return tuple(write_file(Path(folder) / name, content) for name, content in files.items())
+    contents = {Path(folder) / name: _encoded(Path(folder) / name, content) for name, content in files.items()}
+    for target in contents:
+        with _told(target):
+            target.parent.mkdir(parents=True, exist_ok=True)
+            if target.is_dir():
+                raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+    with _told(Path(folder)):
+        replace_all(contents)
+    return tuple(contents)
 
 
-def _write_bytes(target: Path, contents: bytes) -> Path:
+def _encoded(path: Path, content: str | bytes) -> bytes:
     try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        replace_bytes(target, contents)
+        return content.encode("utf-8") if isinstance(content, str) else content
+    except UnicodeEncodeError as error:
+        raise OutputError(f"cannot be written: {error.reason}", where=str(path)) from error
+
+
+@contextmanager
+def _told(target: Path) -> Iterator[None]:
+    try:
+        yield
     except (OSError, ValueError) as error:
         raise OutputError(f"cannot be written: {reason_of(error)}", where=str(target)) from error
-    return target

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from webgpu_kernels.contract import open_package
 from webgpu_kernels.contract.files import reason_of
 from webgpu_kernels.contract.metadata import METADATA
+from webgpu_kernels.contract.writing import uninterrupted
 from webgpu_kernels.errors import OutputError
 from webgpu_kernels.tools.card import card_text
 from webgpu_kernels.tools.own import CARD, own_package
@@ -79,11 +80,12 @@ def _made(operator: OperatorName, target: Path) -> Started:
         fresh.mkdir()
         _fill(operator, fresh)
         files = tuple(sorted(path.relative_to(fresh).as_posix() for path in fresh.rglob("*") if path.is_file()))
-        if target.exists():
-            for path in fresh.iterdir():
-                path.rename(target / path.name)
-        else:
-            fresh.rename(target)
+        with uninterrupted():
+            if target.exists():
+                for path in fresh.iterdir():
+                    path.rename(target / path.name)
+            else:
+                fresh.rename(target)
     finally:
         shutil.rmtree(fresh, ignore_errors=True)
     return Started(target, files)
