@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Final
 
 from webgpu_kernels.contract.agreement import check_repository, check_templates
 from webgpu_kernels.contract.files import suffix_fault
+from webgpu_kernels.contract.metadata import METADATA
 from webgpu_kernels.contract.package import assemble
 from webgpu_kernels.contract.snapshot import Snapshot
-from webgpu_kernels.errors import HubUnavailable, PackageNotFound
+from webgpu_kernels.errors import DigestError, HubUnavailable, PackageNotFound
 
 if TYPE_CHECKING:
     from webgpu_kernels.contract.lock import Pin
@@ -110,7 +111,12 @@ def _load(source: Source, hub: Hub, commit: str, pin: Pin | None) -> Package:
     snapshot = Snapshot(hub, source, commit)
     metadata, content = snapshot.metadata()
     if pin is not None:
-        pin.check(metadata, content, where=snapshot.where)
+        try:
+            pin.check(metadata, content, where=snapshot.where)
+        except DigestError:
+            # It may be the copy that is wrong, and would be for ever.
+            snapshot.forget(METADATA)
+            raise
     check_repository(metadata, source, where=snapshot.where)
     package = assemble(snapshot.root, metadata, where=snapshot.where, revision=commit, read=snapshot.read)
     check_templates(package.manifest, metadata, where=snapshot.where)

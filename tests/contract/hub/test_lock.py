@@ -158,6 +158,20 @@ def test_other_files_than_the_locked_are_an_error(server: LoopbackHub, hub: Hub,
     assert str(caught.value) == f"{REPOSITORY}@{commit}: is not what the lock file says: {', '.join(listed)}"
 
 
+@pytest.mark.parametrize("name", ["metadata.json", "manifest.json", "main.wgsl.jinja"])
+def test_a_locked_file_that_rots_in_the_cache_is_fetched_anew(server: LoopbackHub, hub: Hub, name: str) -> None:
+    """After one error: a blank at the end of metadata.json is enough for that, which no other digest is of."""
+    commit = wk.get_kernel(REPOSITORY, locked=True).revision
+    assert commit is not None
+    blob = (hub.snapshot(REPOSITORY, commit) / name).resolve()
+    content = blob.read_bytes()
+    blob.write_bytes(content + b" ")
+    with pytest.raises(DigestError):
+        wk.get_kernel(REPOSITORY, locked=True)
+    assert wk.get_kernel(REPOSITORY, locked=True).revision == commit
+    assert (hub.snapshot(REPOSITORY, commit) / name).read_bytes() == content
+
+
 def test_a_locked_kernel_is_trusted_like_any(server: LoopbackHub, hub: Hub, tmp_path: Path) -> None:
     """Who wrote the file is not asked."""
     server.publish(package_files(), repository="x/test.Scale")
