@@ -37,6 +37,7 @@ AREAS = {
     "__main__": "cli",
     "invocation": "kernel",
     "loading": "kernel",
+    "planned": "kernel",
     "prepared": "kernel",
     "results": "kernel",
     "tuning": "kernel",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from webgpu_kernels.arrays import np
@@ -51,17 +52,13 @@ class Invocation(NamedTuple):
 
     @property
     def key(self) -> Hashable:
-        """Everything that a plan depends on, apart from the device."""
+        """Everything that a plan depends on, apart from the device; ``plain_key`` makes the same one of less."""
         return (
-            tuple(
-                [
-                    (name, value.spec if type(value) is Tensor else signature(name, value))
-                    for name, value in self.inputs.items()
-                ]
-            ),
+            tuple(self.inputs),
+            tuple([signature(name, value) for name, value in self.inputs.items()]),
             frozen(self.attrs),
-            frozen(self.args),
             tuple(self.outputs.items()),
+            frozen(self.args),
             tuple([(name, value.spec) for name, value in self.out.items()]) if self.out else (),
             self.variant,
             frozen(self.tunables),
@@ -152,6 +149,27 @@ class Invocation(NamedTuple):
             where=manifest.op_id,
             reasons={self.variant: reason},
         )
+
+
+def plain_key(inputs: Mapping[str, Any], attrs: Any, outputs: Any) -> Hashable:
+    """Return an invocation's key without making one, for a call that has nothing else.
+
+    Args:
+        inputs: port name to GPU tensor.
+        attrs: attributes by name, or None.
+        outputs: a list of names, or None.
+
+    Returns:
+        What ``Invocation.key`` would be; None where that takes more than this.
+    """
+    if (attrs is not None and type(attrs) is not dict) or (outputs is not None and type(outputs) is not list):
+        return None
+    try:
+        specs = tuple(map(_SPEC_OF, inputs.values()))
+    except AttributeError:
+        return None
+    wanted = tuple([(name, None) for name in outputs]) if outputs else ()
+    return tuple(inputs), specs, frozen(attrs) if attrs else (), wanted, (), (), None, ()
 
 
 def merged_inputs(inputs: Mapping[str, Any] | None, named: Mapping[str, Any], where: str) -> Mapping[str, Any]:
@@ -300,6 +318,7 @@ def frozen(values: Mapping[str, Any]) -> Hashable:
     )
 
 
+_SPEC_OF = attrgetter("spec")
 _ATOMS = frozenset({int, float, bool, str})
 
 

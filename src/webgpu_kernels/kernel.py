@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
-import threading
-import weakref
-from collections import OrderedDict
 from typing import TYPE_CHECKING, Any
 
 from webgpu_kernels.device import Device, Executable, Tensor, default_device
 from webgpu_kernels.errors import RequestError
-from webgpu_kernels.invocation import Invocation, Wanted, checked_out, merged_inputs, options, spec_of, wanted_outputs
+from webgpu_kernels.invocation import (
+    Invocation,
+    Wanted,
+    checked_out,
+    merged_inputs,
+    options,
+    spec_of,
+    wanted_outputs,
+)
+from webgpu_kernels.planned import PlannedCalls
 from webgpu_kernels.planning.attributes import unknown_name
 from webgpu_kernels.planning.capabilities import Capabilities
 from webgpu_kernels.planning.rendering import build_program
@@ -23,9 +29,6 @@ if TYPE_CHECKING:
 
     from webgpu_kernels.contract import Manifest, Package
     from webgpu_kernels.planning.explanation import Explanation
-
-CACHED_CALLS = 256
-"""Requests whose plan and pipelines a kernel remembers; the least recently used goes first."""
 
 
 class Kernel:
@@ -41,8 +44,7 @@ class Kernel:
     def __init__(self, package: Package, device: Device | None = None) -> None:
         self.package = package
         self._device = device
-        self._lock = threading.Lock()
-        self._token = object()
+        self._planned = PlannedCalls()
 
     @property
     def manifest(self) -> Manifest:
@@ -106,6 +108,12 @@ class Kernel:
 
         Source: FORMAT, sections 4 to 9.
         """
+        if device is None and variant is None and not (args or tunables or out):
+            given = named if inputs is None else inputs
+            if type(given) is dict and not (inputs and named):
+                known = self._planned.known(self._device, given, attrs, outputs)
+                if known is not None:
+                    return known.run(given, None, output)
         asked = self._asked(inputs, named, attrs, args, outputs, out, variant, tunables)
         return self._prepared(asked, device).run(asked.inputs, out, output)
 
@@ -314,33 +322,12 @@ class Kernel:
         return capabilities
 
     def _prepared(self, asked: Invocation, device: Device | None) -> PreparedCall:
-        """Return the planned call of a request, from the device's cache where it was seen before.
-
-        The cache lies with the device, so that neither keeps the other alive.
-        """
+        """Return the planned call of a request, from the device's cache where it was seen before."""
         target = self._target(asked, device)
         key = asked.key
-        with self._lock:
-            calls = target.planned.get(self._token)
-            call: PreparedCall | None = calls.get(key) if calls is not None else None
-            if calls is not None and call is not None:
-                calls.move_to_end(key)
-                return call
-        plan = plan_call(asked, self.package, target.capabilities, here=True)
-        call = PreparedCall(plan, Executable.compile(target, build_program(self.package, plan)))
-        with self._lock:
-            if self._token not in target.planned:
-                target.planned[self._token] = OrderedDict()
-                weakref.finalize(self, _forget, weakref.ref(target), self._token).atexit = False
-            calls = target.planned[self._token]
-            calls[key] = call
-            while len(calls) > CACHED_CALLS:
-                calls.popitem(last=False)
+        call = self._planned.find(target, key)
+        if call is None:
+            plan = plan_call(asked, self.package, target.capabilities, here=True)
+            call = PreparedCall(plan, Executable.compile(target, build_program(self.package, plan)))
+            self._planned.keep(target, key, call)
         return call
-
-
-def _forget(device: weakref.ref[Device], token: object) -> None:
-    """Drop a kernel's planned calls from a device that is still there."""
-    alive = device()
-    if alive is not None:
-        alive.planned.pop(token, None)

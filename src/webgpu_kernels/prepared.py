@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 from webgpu_kernels.device import Executable, Tensor
@@ -12,7 +13,7 @@ from webgpu_kernels.planning.attributes import unknown_name
 from webgpu_kernels.results import Results
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from webgpu_kernels.device import Device
     from webgpu_kernels.device.codec import Array
@@ -35,7 +36,19 @@ class PreparedCall:
         plan: the evaluated variant.
     """
 
-    __slots__ = ("_executable", "_inputs", "_names", "_out", "_output", "_outputs", "_ranged", "_where", "plan")
+    __slots__ = (
+        "_executable",
+        "_inputs",
+        "_names",
+        "_out",
+        "_output",
+        "_outputs",
+        "_pick_inputs",
+        "_pick_outputs",
+        "_ranged",
+        "_where",
+        "plan",
+    )
 
     def __init__(
         self,
@@ -50,6 +63,8 @@ class PreparedCall:
         self._names = tuple(use.name for use in executable.program.inputs)
         self._ranged = tuple([use for use in executable.program.inputs if use.value_range is not None])
         self._outputs = tuple(use.name for use in executable.program.outputs)
+        self._pick_inputs = _picker(self._names)
+        self._pick_outputs = _picker(self._outputs)
         self._where = plan.request.manifest.op_id
         self._out = checked_out(out, self._where)
         self._output = _checked_place(output, self._where)
@@ -107,18 +122,26 @@ class PreparedCall:
         """Run with inputs that are already one mapping; see ``__call__``."""
         output = output if output is not None else self._output
         out = out if out is not None else self._out
-        tensors: list[Any] = [given.get(name) for name in self._names]
-        targets: tuple[Any, ...] = tuple([out.get(name) for name in self._outputs]) if type(out) is dict and out else ()
         # The commonest call has tensors alone and nothing to decide; whatever is not one takes the longer way.
-        complete = not out or (targets and len(out) == len(targets))
-        if output is None and tensors and complete and len(given) == len(tensors):
+        complete = not out or (type(out) is dict and len(out) == len(self._outputs))
+        if output is None and complete and len(given) == len(self._names) > 0:
+            try:
+                tensors = self._pick_inputs(given)
+                targets = self._pick_outputs(out) if out else ()
+            except KeyError:
+                tensors, targets = (None,), ()
             for value in (*tensors, *targets):
                 if type(value) is not Tensor:
                     break
             else:
-                results = self._executable.run(tensors, targets or None)
-                return Results(dict(zip(self._outputs, results, strict=True)), self._where)
+                return self._named(self._executable.run(tensors, targets or None))
         return self._run_mixed(given, checked_out(out, self._where), _checked_place(output, self._where))
+
+    def _named(self, results: tuple[Any, ...]) -> Results[Any]:
+        names = self._outputs
+        if len(names) == 1:
+            return Results({names[0]: results[0]}, self._where)
+        return Results(dict(zip(names, results, strict=True)), self._where)
 
     def _run_mixed(self, given: Mapping[str, Any], out: Mapping[str, Tensor], output: str | None) -> Results[Any]:
         """Run with arrays among the inputs, or with a wish where the outputs shall be."""
@@ -132,8 +155,7 @@ class PreparedCall:
         targets = self._targets(out) if out else None
         tensors = [self._tensor(use, given.get(use.name)) for use in self._inputs]
         on_gpu = output == "gpu" or (output is None and self._stays(given, targets))
-        results = executable.run(tensors, targets) if on_gpu else executable.run_to_host(tensors, targets)
-        return Results(dict(zip(self._outputs, results, strict=True)), self._where)
+        return self._named(executable.run(tensors, targets) if on_gpu else executable.run_to_host(tensors, targets))
 
     def _stays(self, given: Mapping[str, Any], targets: tuple[Tensor | None, ...] | None) -> bool:
         """Tell whether outputs stay on the GPU where nobody says: with a tensor given, or in a batch."""
@@ -248,6 +270,13 @@ class PreparedCall:
         known = [use.name for use in self._inputs]
         unknown = next(name for name in given if name not in known)
         return unknown_name("input", unknown, known, f"{self._where}: prepared call")
+
+
+def _picker(names: Sequence[str]) -> Callable[[Mapping[str, Any]], tuple[Any, ...]]:
+    """Return what takes values out of a mapping in the order of names."""
+    if len(names) > 1:
+        return itemgetter(*names)
+    return lambda given: tuple([given[name] for name in names])
 
 
 def _checked_place(output: str | None, where: str) -> str | None:

@@ -17,7 +17,7 @@ from webgpu_kernels.device.encoding import Recorder, refuse_dead
 from webgpu_kernels.errors import DeviceError, ForkedProcessError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Sequence
     from types import TracebackType
 
     from webgpu_kernels.device.binding import BoundSet
@@ -39,6 +39,7 @@ class Calls:
     def __init__(self, device: Device, ender: weakref.ref[object]) -> None:
         self.sets: list[BoundSet] = []
         self._pool: Pool = device.pool
+        self._seen: set[BoundSet] = set()
         self._pinned: dict[int, Allocation] = {}
         self._created: list[weakref.ref[Tensor]] = []
         self._open_batches = device.batches
@@ -57,7 +58,7 @@ class Calls:
         """Count the batch as over; a second time too."""
         self._open_batches.discard(self._ender)
 
-    def record(self, bound: BoundSet, created: Iterable[Tensor]) -> None:
+    def record(self, bound: BoundSet, created: Sequence[Tensor]) -> None:
         """Keep a call; the caller holds the device's lock.
 
         Args:
@@ -66,11 +67,14 @@ class Calls:
 
         Source: FORMAT, section 8.
         """
-        self._created.extend(weakref.ref(tensor) for tensor in created)
-        for allocation in bound.allocations:
-            if allocation.uid not in self._pinned:
-                self._pinned[allocation.uid] = allocation
-                allocation.pins += 1
+        if created:
+            self._created.extend(map(weakref.ref, created))
+        if bound not in self._seen:
+            self._seen.add(bound)
+            for allocation in bound.allocations:
+                if allocation.uid not in self._pinned:
+                    self._pinned[allocation.uid] = allocation
+                    allocation.pins += 1
         for allocation in bound.written:
             allocation.pending = self
         self.sets.append(bound)
@@ -83,6 +87,7 @@ class Calls:
                 allocation.pending = None
             self._pool.unpin(allocation)
         self.sets.clear()
+        self._seen.clear()
 
     def forget_created(self) -> None:
         """Leave the outputs as they are: the calls that write them were submitted."""

@@ -6,24 +6,29 @@ A repeated call is found again by the keys of its tensors; it costs little more 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, TypeAlias
+from operator import attrgetter
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from webgpu_kernels.device.arguments import check_count
 from webgpu_kernels.device.binder import Binder
 from webgpu_kernels.device.binding import BindingCache, BoundSet
+from webgpu_kernels.device.matching import check_tensors, spec_of
 from webgpu_kernels.device.reading import begin_read, end_read
 from webgpu_kernels.device.tensor import Tensor
 from webgpu_kernels.device.timing import medians, time_calls, time_passes
-from webgpu_kernels.errors import ForeignTensor, LayoutError, MissingValueError, PlanError, ShapeError
-from webgpu_kernels.planning.spec import TensorSpec
+from webgpu_kernels.errors import MissingValueError, PlanError
 
 if TYPE_CHECKING:
+    from webgpu_kernels.device.binding import Key
     from webgpu_kernels.device.codec import Array
     from webgpu_kernels.device.device import Device
-    from webgpu_kernels.planning.program import Program, TensorUse
+    from webgpu_kernels.planning.program import Program
 
 Tensors: TypeAlias = Sequence[Tensor] | Mapping[str, Tensor]
 Outputs: TypeAlias = Sequence[Tensor | None] | Mapping[str, Tensor]
+
+
+_KEY_OF: Final = attrgetter("key")
 
 
 class Executable:
@@ -100,7 +105,7 @@ class Executable:
         with device.lock:
             if device.failure is not None:
                 device.check()
-            if (type(inputs) is list or type(inputs) is tuple) and len(inputs) == self._arity:
+            if (type(inputs) is tuple or type(inputs) is list) and len(inputs) == self._arity:
                 given: Sequence[Tensor] = inputs
             else:
                 given = self._inputs(inputs)
@@ -110,13 +115,19 @@ class Executable:
                 results = outputs
             else:
                 results = self._results(given, outputs)
-            bound = self._cache.find(tuple([tensor.key for tensor in (*given, *results)]))
+            key = (*map(_KEY_OF, given), *map(_KEY_OF, results))
+            bound = self._cache.find(key)
             if bound is None:
-                bound = self._bound(given, results)
+                bound = self._bind(key, given, results)
             if device.batches and (calls := device.current_batch()) is not None:
-                calls.record(bound, _created(results, given, outputs))
-            else:
+                calls.record(bound, () if results is outputs else _created(results, given, outputs))
+            elif bound.stages is None:
                 device.submit(bound)
+            else:
+                try:
+                    device.commands.submit(bound.stages)
+                except Exception as error:
+                    raise device.failed(error, "submitting") from error
         return results
 
     def run_to_host(self, inputs: Tensors, outputs: Outputs | None = None) -> tuple[Array, ...]:
@@ -241,13 +252,14 @@ class Executable:
         return f"<Executable of {self.program.where} with {count} pass{'es'[: 2 * (count != 1)]} on {self.device.name}>"
 
     def _bound(self, given: Sequence[Tensor], results: Sequence[Tensor]) -> BoundSet:
-        key = tuple([tensor.key for tensor in (*given, *results)])
-        bound = self._cache.find(key)
-        if bound is None:
-            self._check(given, self.program.inputs)
-            self._check(results, self.program.outputs)
-            bound = self._binder.bind(self._cache, key, given, results)
-            self._cache.keep(bound)
+        key = (*map(_KEY_OF, given), *map(_KEY_OF, results))
+        return self._cache.find(key) or self._bind(key, given, results)
+
+    def _bind(self, key: Key, given: Sequence[Tensor], results: Sequence[Tensor]) -> BoundSet:
+        check_tensors(self.device, self.program.where, given, self.program.inputs)
+        check_tensors(self.device, self.program.where, results, self.program.outputs)
+        bound = self._binder.bind(self._cache, key, given, results)
+        self._cache.keep(bound)
         return bound
 
     def _inputs(self, inputs: Tensors) -> Sequence[Tensor]:
@@ -296,46 +308,12 @@ class Executable:
         allocation = self.device.pool.acquire(use.size_bytes, use.name)
         return Tensor(self.device, spec, allocation, allocation.key(spec))
 
-    def _check(self, tensors: Sequence[Tensor], uses: Sequence[TensorUse]) -> None:
-        for tensor, use in zip(tensors, uses, strict=True):
-            where = f"{self.program.where}, {use.name}"
-            if tensor.device is not self.device:
-                raise ForeignTensor(
-                    f"the tensor is on another device, {tensor.device!r}; the call runs on {self.device!r}",
-                    where=where,
-                    hint="Name one with device=, or copy the tensor over: device.tensor(tensor.numpy()).",
-                )
-            tensor.allocation  # noqa: B018 - raises where it is destroyed
-            expected = spec_of(use)
-            if tensor.shape != expected.shape or tensor.dtype != expected.dtype:
-                raise ShapeError(
-                    "not the tensor this was prepared for", where=where, expected=str(expected), got=str(tensor.spec)
-                )
-            if tensor.spec != expected:
-                raise LayoutError(
-                    "the tensor is stored otherwise", where=where, expected=str(expected), got=str(tensor.spec)
-                )
-
 
 def _created(results: Sequence[Tensor], given: Sequence[Tensor], outputs: Outputs | None) -> list[Tensor]:
     """Return the outputs that a call made, not those it was given."""
     kept = list(outputs.values() if isinstance(outputs, Mapping) else outputs or ())
     known = {id(tensor) for tensor in (*given, *kept)}
     return [tensor for tensor in results if id(tensor) not in known]
-
-
-def spec_of(use: TensorUse) -> TensorSpec:
-    """Return the spec of a planned tensor.
-
-    Args:
-        use: a program's input or output.
-
-    Returns:
-        Its spec, the storage None where it is the dtype itself.
-
-    Source: FORMAT, section 9.
-    """
-    return TensorSpec(use.shape, use.dtype, use.layout, None if use.storage == use.dtype else use.storage)
 
 
 def _by_name(tensors: Mapping[str, Tensor], names: Sequence[str], where: str) -> list[Tensor]:

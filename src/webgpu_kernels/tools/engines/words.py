@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from webgpu_kernels.arrays import np
 from webgpu_kernels.device.codec import decode, encode, encoded_bits, numpy_dtype, stored_dtype
-from webgpu_kernels.device.executable import spec_of
+from webgpu_kernels.device.matching import spec_of
 from webgpu_kernels.device.ranges import check_values
 
 if TYPE_CHECKING:
