@@ -67,6 +67,34 @@ def case(**changes: Any) -> dict[str, Any]:
     return {"name": "a", "inputs": {"x": TENSOR}, "outputs": {"y": {}}} | changes
 
 
+def result(**changes: Any) -> dict[str, Any]:
+    """Return the result of a test with changes."""
+    worst = {"output": "y", "index": [0], "got": 1.5, "expected": 1.5, "difference": 0.5, "allowed": 0.5}
+    good = {"package": "a", "case": "a", "request": "", "variant": "a", "chosen": True, "outcome": "passed"}
+    return good | {"reason": None, "errorOfAllowed": 0.5, "worst": worst, "seconds": 0.5} | changes
+
+
+def results(tests: list[dict[str, Any]]) -> dict[str, Any]:
+    """Return results of tests."""
+    device = dict.fromkeys(
+        ("engine", "version", "name", "vendor", "architecture", "description", "driver", "backend", "kind"), "a"
+    )
+    return {
+        "format": "webgpu-kernels-results",
+        "version": 1,
+        "kind": "test",
+        "created": "a",
+        "command": "a",
+        "machine": {"system": "a", "processor": "a", "cores": 1, "python": "a"},
+        "versions": {},
+        "device": {**device, "features": [], "limits": {}},
+        "packages": [],
+        "tests": tests,
+        "benches": [],
+        "skipped": [],
+    }
+
+
 LARGE: dict[str, dict[str, Any]] = {
     "test/values_of_10000_digits": {
         "cases": [case(inputs={"x": TENSOR | {"data": {"kind": "values", "values": ["9" * 10_000] * 8}}})]
@@ -85,11 +113,17 @@ LARGE: dict[str, dict[str, Any]] = {
         **GOOD["metadata"][0],
         "digest": {"algorithm": "sha256", "files": {"manifest.json": "A" * 1_000_000}},
     },
+    "results/tests_of_20000": results([result()] * 20_000),
+    "results/tests_that_are_wrong": results([result(outcome="a", worst=1, seconds="a")] * 12_000),
+    "results/text_of_8_mb": results([result(reason="x" * 8_000_000)]),
+    "results/text_of_5_mb": results([result(outcome="x" * 5_000_000)]),
+    "profile/text_of_3_mb": {**GOOD["profile"][0], "entries": "x" * 3_000_000},
     "lock/unknown_keys": {**GOOD["lock"][0], **{f"k{n}": n for n in range(40_000)}},
 }
 """Each of them ends in an error."""
 
 HARMLESS: dict[str, dict[str, Any]] = {
+    "results/tests_of_10000": results([result()] * 10_000),
     "test/fixture_used_2000_times": {
         "fixtureArrays": {"a": [1] * 8192},
         "cases": [

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Final
 
 from webgpu_kernels.contract.cursor import ReadingStopped, describe
-from webgpu_kernels.contract.json_text import MAX_DEPTH, NotANumber, RepeatedKeys, as_host_number
+from webgpu_kernels.contract.json_text import EXACT, MAX_DEPTH, NotANumber, RepeatedKeys, as_host_number
 from webgpu_kernels.contract.words import PROTOTYPE_MEMBERS
 
 if TYPE_CHECKING:
@@ -68,7 +69,11 @@ def _is_plain(value: object) -> bool:
     """Tell the values that need no look at all: nearly every one."""
     if isinstance(value, str):
         return value.isascii()
-    return value is None or isinstance(value, bool)
+    if isinstance(value, int):  # or a boolean
+        return -EXACT <= value <= EXACT
+    if isinstance(value, float):
+        return math.isfinite(value) and not value.is_integer()
+    return value is None
 
 
 def _container(node: Node, value: dict[object, object] | list[object] | tuple[object, ...], depth: int) -> object:

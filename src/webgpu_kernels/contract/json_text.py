@@ -16,8 +16,9 @@ from webgpu_kernels.errors import Defect, ManifestError
 
 MAX_TEXT_BYTES: Final = 2 * 2**20
 MAX_DEPTH: Final = 100
-_EXACT: Final = 2**53
-_EXACT_DIGITS: Final = 15
+EXACT: Final = 2**53
+"""Up to here a double holds every integer."""
+_DIGITS: Final = 15
 _MAX_DIGITS: Final = 400
 
 
@@ -92,7 +93,7 @@ def _object(pairs: list[tuple[str, object]]) -> dict[str, object]:
 
 
 def _integer(text: str) -> int | float | NotANumber:
-    if len(text) <= _EXACT_DIGITS:
+    if len(text) <= _DIGITS:
         return int(text)
     return NotANumber(text) if len(text) > _MAX_DIGITS else as_host_number(int(text))
 
@@ -118,6 +119,6 @@ def as_host_number(value: float) -> int | float | NotANumber:
         return NotANumber(str(value)[:20])
     if not math.isfinite(double):
         return NotANumber(str(value))
-    if isinstance(value, int) and abs(value) <= _EXACT:
+    if isinstance(value, int) and abs(value) <= EXACT:
         return value
     return int(double) if double.is_integer() else double

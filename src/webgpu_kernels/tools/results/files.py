@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from webgpu_kernels.tools.results.model import PackageFacts
 
 _EXACT: Final = 2**53
-_LARGER: Final = 100
+_LARGER: Final = 3
 """A suite has many results: their files may be so many times as large as a manifest."""
 
 
