@@ -158,6 +158,7 @@ def test_other_files_than_the_locked_are_an_error(server: LoopbackHub, hub: Hub,
     assert str(caught.value) == f"{REPOSITORY}@{commit}: is not what the lock file says: {', '.join(listed)}"
 
 
+@pytest.mark.usefixtures("project")
 @pytest.mark.parametrize("name", ["metadata.json", "manifest.json", "main.wgsl.jinja"])
 def test_a_locked_file_that_rots_in_the_cache_is_fetched_anew(server: LoopbackHub, hub: Hub, name: str) -> None:
     """After one error: a blank at the end of metadata.json is enough for that, which no other digest is of."""
