@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import weakref
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from webgpu_kernels.device.adapters import capabilities_of
@@ -13,6 +14,7 @@ from webgpu_kernels.device.failures import describe_state, translate
 from webgpu_kernels.device.memory import Pool
 from webgpu_kernels.device.native import Commands
 from webgpu_kernels.device.pipelines import Pipelines
+from webgpu_kernels.device.residency import with_residency
 from webgpu_kernels.device.scratch import ScratchArena
 from webgpu_kernels.device.seam import keep_waking
 from webgpu_kernels.device.transfer import Transfers
@@ -63,7 +65,8 @@ class DeviceCore:
     def __init__(self, wgpu_device: Wgpu, pool_limit_bytes: int) -> None:
         self.wgpu_device = wgpu_device
         keep_waking(wgpu_device)
-        self.capabilities: Capabilities = capabilities_of(wgpu_device)
+        said = capabilities_of(wgpu_device)
+        self.capabilities: Capabilities = replace(said, adapter_info=with_residency(said.adapter_info, wgpu_device))
         self.name = str(self.capabilities.adapter_info["device"])
         self.lock = threading.RLock()
         self.failure: type[DeviceError] | None = None
@@ -102,9 +105,9 @@ class DeviceCore:
         with self.lock, self.translating("waiting"):
             self.check()
             copied = self.transfers.mark()
-            promise = self.transfers.start(copied)
+            pending = self.transfers.start(copied)
         with self.translating("waiting"):
-            self.transfers.finish(copied, promise)
+            self.transfers.finish(copied, pending)
         with self.lock:
             self.transfers.give_back(copied)
 

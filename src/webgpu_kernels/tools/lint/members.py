@@ -27,6 +27,7 @@ _LANGUAGE_FEATURES: Final = """
 """
 _ADAPTER: Final = """
     vendor architecture device description subgroupMinSize subgroupMaxSize isFallbackAdapter subgroupMatrixConfigs
+    invocationsInFlight
 """
 _OF_DEVICE: Final[Mapping[str, frozenset[str]]] = MappingProxyType(
     {
