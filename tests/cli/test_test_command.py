@@ -150,6 +150,20 @@ def test_results_are_not_written_over_the_package(
     assert before == ((right / name).read_bytes() if (right / name).exists() else None)
 
 
+@pytest.mark.parametrize("option", ["-o", "--junit"])
+def test_a_place_for_results_that_is_none_is_found_out_first(
+    right: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], option: str
+) -> None:
+    """Not after the run, whose results would be lost."""
+    assert main(["test", str(right), option, str(tmp_path / "none" / "x")]) == 3
+    assert capsys.readouterr() == (
+        "",
+        f"error: {tmp_path / 'none' / 'x'}: cannot be written: there is no such folder\n",
+    )
+    assert main(["test", str(right), option, str(tmp_path)]) == 3
+    assert capsys.readouterr() == ("", f"error: {tmp_path}: cannot be written: it is a folder\n")
+
+
 def test_one_fault_is_told_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """A template that compiles for no case would fill the screen with what is one thing."""
     cases = [{**CASE, "name": f"case{i}"} for i in range(4)]

@@ -12,6 +12,7 @@ from webgpu_kernels.cli.devices import add_adapter
 from webgpu_kernels.cli.packages import located, package_names
 from webgpu_kernels.contract.files import suffix_fault
 from webgpu_kernels.contract.words import alternatives
+from webgpu_kernels.errors import OutputError
 from webgpu_kernels.tools.engines import ENGINES
 from webgpu_kernels.tools.suites.model import NamedCase
 
@@ -152,9 +153,14 @@ def check_targets(targets: Iterable[str | None], subjects: Sequence[Subject[Name
 
     Raises:
         Usage: one is a file of a package.
+        OutputError: one cannot be a file.
     """
     for target in filter(None, targets):
         path = Path(target).resolve()
+        # Found out before the run, whose results would be lost.
+        if not path.parent.is_dir() or path.is_dir():
+            what = "it is a folder" if path.is_dir() else "there is no such folder"
+            raise OutputError(f"cannot be written: {what}", where=target)
         for subject in subjects:
             root = subject.kernel.package.root.resolve()
             names = _BESIDE if path.parent in {root, *root.parents[1:2]} else frozenset[str]()

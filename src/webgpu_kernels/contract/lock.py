@@ -20,7 +20,7 @@ from webgpu_kernels.contract.cursor import describe
 from webgpu_kernels.contract.digests import file_digest
 from webgpu_kernels.contract.documents import read_document
 from webgpu_kernels.contract.fields import Fields
-from webgpu_kernels.contract.files import read_file, read_some
+from webgpu_kernels.contract.files import read_file, read_some, reason_of
 from webgpu_kernels.contract.hub import hub_package
 from webgpu_kernels.contract.json_text import MAX_TEXT_BYTES
 from webgpu_kernels.contract.kinds import Key, Members, Table, Text, Whole, Words
@@ -117,7 +117,7 @@ def wanted_kernels(pyproject: str | os.PathLike[str]) -> Mapping[str, int]:
     try:
         data = tomllib.loads(read_some(path, MAX_TEXT_BYTES).decode("utf-8"))
     except (OSError, ValueError, RecursionError) as error:
-        raise LockError(f"cannot be read: {error}", where=where) from error
+        raise LockError(f"cannot be read: {reason_of(error)}", where=where) from error
     table: Any = data
     for key in ("tool", "webgpu-kernels", "kernels"):
         table = table.get(key, {}) if isinstance(table, dict) else None
@@ -179,7 +179,7 @@ def write_lock(lock: Lock, path: str | os.PathLike[str]) -> None:
     try:
         replace_text(Path(path), f"{text}\n")
     except OSError as error:
-        raise LockError(f"cannot be written: {error}", where=str(path)) from error
+        raise LockError(f"cannot be written: {reason_of(error)}", where=str(path)) from error
 
 
 def find_lock(start: str | os.PathLike[str] | None = None) -> Path:
@@ -217,7 +217,7 @@ def read_lock(path: str | os.PathLike[str]) -> Lock:
     try:
         content = read_some(Path(path), MAX_TEXT_BYTES)
     except (OSError, ValueError) as error:
-        raise LockError(f"cannot be read: {error}", where=where) from error
+        raise LockError(f"cannot be read: {reason_of(error)}", where=where) from error
     return read_document(content, _read_lock, what="the lock file", where=where, error=LockError)
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from webgpu_kernels.contract.documents import read_document
-from webgpu_kernels.contract.files import read_some
+from webgpu_kernels.contract.files import read_some, reason_of
 from webgpu_kernels.contract.json_text import MAX_TEXT_BYTES
 from webgpu_kernels.contract.writing import replace_text
 from webgpu_kernels.errors import ResultsError
@@ -45,7 +45,7 @@ def write_results(path: str | os.PathLike[str], results: RunResults) -> None:
     try:
         replace_text(Path(path), text + "\n")
     except (OSError, ValueError) as error:
-        raise ResultsError(f"the results cannot be written: {error}", where=str(path)) from error
+        raise ResultsError(f"the results cannot be written: {reason_of(error)}", where=str(path)) from error
 
 
 def read_results(path: str | os.PathLike[str]) -> RunResults:
@@ -68,7 +68,7 @@ def read_results(path: str | os.PathLike[str]) -> RunResults:
     except FileNotFoundError as error:
         raise ResultsError("there is no such file", where=where) from error
     except (OSError, ValueError) as error:
-        raise ResultsError(f"the file cannot be read: {error}", where=where) from error
+        raise ResultsError(f"the file cannot be read: {reason_of(error)}", where=where) from error
     return read_document(content, read_run, what="the file of results", where=where, error=ResultsError, times=_LARGER)
 
 

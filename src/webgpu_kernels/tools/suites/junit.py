@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 from xml.etree import ElementTree as ET
 
+from webgpu_kernels.contract.files import reason_of
 from webgpu_kernels.contract.writing import replace_text
 from webgpu_kernels.errors import ResultsError
 from webgpu_kernels.tools.suites.telling import worst_line
@@ -36,7 +37,7 @@ def write_junit(path: str | os.PathLike[str], results: RunResults) -> None:
     try:
         replace_text(Path(path), junit_xml(results))
     except (OSError, ValueError) as error:
-        raise ResultsError(f"the JUnit file cannot be written: {error}", where=str(path)) from error
+        raise ResultsError(f"the JUnit file cannot be written: {reason_of(error)}", where=str(path)) from error
 
 
 def junit_xml(results: RunResults) -> str:
