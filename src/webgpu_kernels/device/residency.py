@@ -1,7 +1,7 @@
 """How many invocations a GPU has in flight at a time: no limit of WebGPU says, and some kernels depend on it.
 
-A workgroup that waits for others does so in vain while these have not begun. So a kernel that lets many share their work
-in one dispatch wants no more of them than run side by side.
+A workgroup waits in vain for others that have not begun. So a kernel whose workgroups tell one another something wants no
+more of them than run side by side.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ WORKGROUP: Final = 256
 _WORKGROUPS: Final = 8192
 _RUNS: Final = 3
 _POLLS: Final = 64
-"""How often a workgroup looks, which takes tens of microseconds; all that will run beside the first have begun at half time."""
+"""How often a workgroup looks: for tens of microseconds. At half time all that run beside the first one have begun."""
 _SHADER: Final = f"""
 struct Counts {{
     begun: atomic<u32>,

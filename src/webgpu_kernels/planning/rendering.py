@@ -13,7 +13,7 @@ from webgpu_kernels.planning.request import layout_of
 from webgpu_kernels.planning.wgsl import check_opaque_int64, kept_names, missing_directives
 
 if TYPE_CHECKING:
-    from collections.abc import Set
+    from collections.abc import Set as AbstractSet
 
     from webgpu_kernels.language import Template, Value
     from webgpu_kernels.planning.plan import Plan, PlannedIntermediate, PlannedPass
@@ -70,7 +70,7 @@ def build_program(templates: Templates, plan: Plan) -> Program:
     )
 
 
-def _scratch(entry: PlannedIntermediate, texts: Set[str]) -> Scratch:
+def _scratch(entry: PlannedIntermediate, texts: AbstractSet[str]) -> Scratch:
     kept = entry.zero_init and all(entry.id in kept_names(text) for text in texts)
     return Scratch(id=entry.id, size_bytes=entry.size_bytes, zero_init=entry.zero_init, kept=kept)
 
