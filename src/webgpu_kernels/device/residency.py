@@ -1,7 +1,7 @@
 """How many invocations a GPU has in flight at a time: no limit of WebGPU says, and some kernels depend on it.
 
-A workgroup waits in vain for others that have not begun. So a kernel whose workgroups tell one another something wants no
-more of them than run side by side.
+A workgroup waits in vain for others that have not begun. So a kernel whose workgroups tell one another something should
+have no more of them than run side by side.
 """
 
 from __future__ import annotations
