@@ -267,11 +267,13 @@ def test_a_bar_draws_no_output_to_itself_that_goes_into_a_pipe() -> None:
     import pty  # noqa: PLC0415 - not everywhere
 
     code = (
+        "import time\n"
         "from webgpu_kernels.cli import progress, screen\n"
-        "progress.PROGRESS_AFTER_SECONDS = -1\n"
+        "progress.PROGRESS_AFTER_SECONDS = 0\n"
         "shown = screen.Screen()\n"
         "with shown.progress('work', 2) as bar:\n"
         "    bar.advance()\n"
+        "    time.sleep(0.5)\n"
         "    shown.text('a line')\n"
         "    shown.raw('as it is\\n')\n"
     )

@@ -65,7 +65,7 @@ def _answered(words: Sequence[str]) -> int:
 def _done(command: ModuleType, arguments: argparse.Namespace, screen: Screen) -> int:
     try:
         # A package's reference.py may print, and so may a library: the answer is this program's alone.
-        with redirect_stdout(sys.stderr):
+        with redirect_stdout(sys.stderr), screen.progress(command.__name__.rpartition(".")[2]):
             return int(command.run(arguments, screen))
     except KernelError as error:
         _show_traceback(arguments)

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import json
 import sys
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING, Final, Literal, Protocol, TextIO, TypeAlias
 
 from webgpu_kernels.legible import is_legible, legible
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
+    from contextlib import AbstractContextManager
 
     from rich.console import Console
     from rich.segment import Segment, Segments
     from rich.text import Text
 
+    from webgpu_kernels.cli.progress import Bar
     from webgpu_kernels.errors import KernelError
 
 Color: TypeAlias = Literal["auto", "always", "never"]
@@ -55,6 +57,7 @@ class Screen:
         self._out = sys.stdout
         self._answered = False
         self._consoles: dict[TextIO, Console] = {}
+        self._bar: Bar | None = None
 
     def text(self, *parts: Part) -> None:
         """Print a line to standard output, for people only.
@@ -63,7 +66,8 @@ class Screen:
             parts: pieces of the line; they are never read as markup.
         """
         if not self.json:
-            self._console().print(_line(parts), soft_wrap=True)
+            with self._aside():
+                self._console().print(_line(parts), soft_wrap=True)
 
     def raw(self, text: str) -> None:
         """Print text to standard output exactly as it is, for people only; a terminal gets what it would obey escaped.
@@ -72,7 +76,8 @@ class Screen:
             text: such as WGSL.
         """
         if not self.json:
-            self._out.write(legible(text) if self._out.isatty() else text)
+            with self._aside():
+                self._out.write(legible(text) if self._out.isatty() else text)
 
     def table(
         self,
@@ -100,7 +105,9 @@ class Screen:
             table.add_column(heading, justify="right" if index in right else "left", overflow="fold")
         for row in rows:
             table.add_row(*[_line((cell,)) for cell in row])
-        self._console().print(_without_blanks(self._console().render_lines(table, pad=False)))
+        lines = self._console().render_lines(table, pad=False)
+        with self._aside():
+            self._console().print(_without_blanks(lines))
 
     def fits(self, headings: Sequence[str], rows: Sequence[Sequence[Part]]) -> bool:
         """Tell whether a table is as narrow as standard output, so that no cell is wrapped.
@@ -126,8 +133,9 @@ class Screen:
             self._answered = True
             text = json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False)
             # What a terminal would obey stands in strings only, where JSON has escapes for it.
-            self._out.write(text if is_legible(text) else json.dumps(value, indent=2, allow_nan=False))
-            self._out.write("\n")
+            text = text if is_legible(text) else json.dumps(value, indent=2, allow_nan=False)
+            with self._aside():
+                self._out.write(f"{text}\n")
 
     def note(self, *parts: Part) -> None:
         """Print a line to standard error: what happens meanwhile, warnings.
@@ -135,7 +143,8 @@ class Screen:
         Args:
             parts: pieces of the line.
         """
-        self._console(stderr=True).print(_line(parts), soft_wrap=True)
+        with self._aside():
+            self._console(stderr=True).print(_line(parts), soft_wrap=True)
 
     def error(self, error: KernelError) -> None:
         """Say what cannot be done.
@@ -160,6 +169,8 @@ class Screen:
     def progress(self, what: str, total: int | None = None) -> Iterator[Progress]:
         """Show progress on standard error while a block runs, where that is a terminal and it takes over a second.
 
+        A block inside of another one shows its own in the other's place.
+
         Args:
             what: what is done.
             total: how many steps, None where that is not known.
@@ -167,10 +178,24 @@ class Screen:
         Yields:
             Something to advance.
         """
-        from webgpu_kernels.cli.progress import shown_progress  # noqa: PLC0415 - quick commands do without
+        if not sys.stderr.isatty():
+            yield _Unseen()
+            return
+        from webgpu_kernels.cli.progress import Bar  # noqa: PLC0415 - only terminals need it
 
-        with shown_progress(self._console(stderr=True), what, total) as progress:
-            yield progress
+        outer = self._bar
+        if outer is not None:
+            outer.end()
+        self._bar = bar = Bar(lambda: self._console(stderr=True), what, total)
+        try:
+            yield bar
+        finally:
+            # Not always the one that was begun here: a block inside may have begun it anew.
+            self._bar.end()
+            self._bar = outer.again() if outer is not None else None
+
+    def _aside(self) -> AbstractContextManager[None]:
+        return self._bar.aside() if self._bar is not None else nullcontext()
 
     def _failed(self, kind: str, error: BaseException) -> None:
         if self.json and not self._answered:
@@ -184,6 +209,13 @@ class Screen:
         if stream not in self._consoles:
             self._consoles[stream] = PlainConsole(stream, self._color)
         return self._consoles[stream]
+
+
+class _Unseen:
+    """Progress where nobody looks."""
+
+    def advance(self, count: int = 1, what: str | None = None) -> None:
+        """Do nothing."""
 
 
 def _without_blanks(lines: Sequence[Sequence[Segment]]) -> Segments:

@@ -11,7 +11,7 @@ from webgpu_kernels.contract import open_package
 from webgpu_kernels.contract.files import reason_of
 from webgpu_kernels.contract.metadata import METADATA
 from webgpu_kernels.contract.writing import uninterrupted
-from webgpu_kernels.errors import OutputError
+from webgpu_kernels.errors import KernelError, OutputError
 from webgpu_kernels.tools.card import card_text
 from webgpu_kernels.tools.own import CARD, own_package
 from webgpu_kernels.tools.pack import metadata_text, packed
@@ -65,9 +65,9 @@ def start_package(operator: OperatorName, folder: str | os.PathLike[str]) -> Sta
             )
         target.parent.mkdir(parents=True, exist_ok=True)
         return _made(operator, target)
+    except KernelError:
+        raise
     except (OSError, ValueError) as error:
-        if isinstance(error, OutputError):
-            raise
         raise OutputError(f"cannot be written: {reason_of(error)}", where=str(folder)) from error
 
 
