@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 import pytest
+from command_line import run_program
 from lint_packages import write_package
 
 from webgpu_kernels.tools.lint import CODES
@@ -144,3 +145,12 @@ def test_a_package_that_is_not_there(wk: Wk) -> None:
     ran = wk("lint", "nowhere", "--no-device")
     assert ran.code == 3
     assert "no such package" in ran.err
+
+
+@pytest.mark.device
+def test_an_adapter_that_the_environment_names_must_be_there() -> None:
+    """It is not taken for a machine without any."""
+    ran = run_program("lint", "ai.onnx.Identity", env={"WEBGPU_KERNELS_ADAPTER": "nonsense"})
+    said = "error: the environment variable WEBGPU_KERNELS_ADAPTER: no such adapter: expected one of 0: "
+    assert ran.code == 3
+    assert ran.err.startswith(said)

@@ -9,8 +9,9 @@ from webgpu_kernels.contract.hub import hub_package
 from webgpu_kernels.contract.lock import find_lock, locked_source
 from webgpu_kernels.contract.package import Package, open_package
 from webgpu_kernels.contract.remote import connect
-from webgpu_kernels.contract.source import local_folder, repository_of, source_of
+from webgpu_kernels.contract.source import LOCAL_VARIABLE, local_folder, repository_of, source_of
 from webgpu_kernels.contract.trust import check_trusted
+from webgpu_kernels.errors import KernelError
 
 if TYPE_CHECKING:
     import os
@@ -41,8 +42,13 @@ def followed_package(
     source = source_of(name, version, revision)
     folder = local_folder(source.repository)
     if folder is not None:
-        package = open_package(folder)
-        check_local(package.manifest, source, where=package.where)
+        try:
+            package = open_package(folder)
+            check_local(package.manifest, source, where=package.where)
+        except KernelError as error:
+            said = f"{LOCAL_VARIABLE} names this folder for {source.repository}."
+            error.hint = f"{error.hint} {said}" if error.hint else said
+            raise
         return package
     check_trusted(source, trust)
     return hub_package(source, connect(token))

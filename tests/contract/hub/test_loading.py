@@ -300,7 +300,18 @@ def test_a_folder_of_another_operator_stands_for_nothing(tmp_path: Path, monkeyp
     with pytest.raises(PackageError) as caught:
         wk.get_kernel(REPOSITORY, version=1)
     assert str(caught.value) == (
-        f"{folder}: stands for {REPOSITORY} and is another operator's: expected test.Scale, got test.Shrink"
+        f"{folder}: stands for {REPOSITORY} and is another operator's: expected test.Scale, got test.Shrink. "
+        f"WEBGPU_KERNELS_LOCAL names this folder for {REPOSITORY}."
+    )
+
+
+def test_a_folder_that_is_not_there_says_who_named_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever set the variable long ago looks for the fault elsewhere."""
+    monkeypatch.setenv("WEBGPU_KERNELS_LOCAL", f"{REPOSITORY}={tmp_path / 'gone'}")
+    with pytest.raises(PackageNotFound) as caught:
+        wk.get_kernel(REPOSITORY, version=1)
+    assert str(caught.value) == (
+        f"{tmp_path / 'gone'}: there is no such folder. WEBGPU_KERNELS_LOCAL names this folder for {REPOSITORY}."
     )
 
 

@@ -107,8 +107,9 @@ def _device(arguments: argparse.Namespace) -> tuple[Device | None, str]:
         return None, "--no-device"
     try:
         return device_of(arguments), ""
-    except NoAdapterError:
-        if arguments.adapter is not None:
+    except NoAdapterError as error:
+        # Named on the command line, or by the environment.
+        if error.got is not None:
             raise
         return None, "there is no adapter"
 
