@@ -274,7 +274,7 @@ def test_an_interrupt_while_the_polling_thread_is_woken_leaves_no_lock_held(
         left = [turn]
 
         def interrupt(frame: FrameType, _event: str, _argument: object, left: list[int] = left) -> None:
-            if frame.f_code.co_filename.endswith(("threading.py", "seam.py", "transfer.py")):
+            if frame.f_code.co_filename.endswith(("threading.py", "seam.py", "mapping.py")):
                 left[0] -= 1
                 if left[0] < 0:
                     sys.settrace(None)

@@ -107,9 +107,10 @@ class DeviceCore:
             copied = self.transfers.mark()
             pending = self.transfers.start(copied)
         with self.translating("waiting"):
-            self.transfers.finish(copied, pending)
-        with self.lock:
-            self.transfers.give_back(copied)
+            self.transfers.mappings.wait(pending)
+            with self.lock:
+                self.check()
+                self.transfers.finish(copied)
 
     def check(self) -> None:
         """Raise where the device cannot be used: before taking its lock, which a forked child might never get."""

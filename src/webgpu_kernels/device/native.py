@@ -17,12 +17,14 @@ from __future__ import annotations
 
 import importlib
 import weakref
+from functools import cache
 from operator import call
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
+    from webgpu_kernels.device.codec import Array
     from webgpu_kernels.device.seam import Wgpu
 
 Handle: TypeAlias = Any
@@ -103,6 +105,34 @@ class _Caught:
             raise error_types.get(kind, error_types[""])(text)
 
 
+class Capture:
+    """Raises at the end of a block what wgpu-native reported in it, as wgpu-py does for each function."""
+
+    __slots__ = ("_caught", "_slots")
+
+    def __init__(self) -> None:
+        self._slots = _slots_of_thread()()
+        self._caught = _Caught()
+
+    def __enter__(self) -> None:
+        """Begin."""
+        self._slots.append(self._caught)
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
+        """Raise the first report as a GPUError."""
+        if self._slots and self._slots[-1] is self._caught:
+            del self._slots[-1]
+        if kind is None and self._caught.first is not None:
+            self._caught.check(importlib.import_module("wgpu.backends.wgpu_native._helpers").ERROR_TYPES)
+
+
+@cache
+def _slots_of_thread() -> Callable[[], Any]:
+    errors = importlib.import_module("wgpu.backends.wgpu_native._api").error_handler
+    slots: Callable[[], Any] = errors._get_proxy_stack  # noqa: SLF001 - see above
+    return slots
+
+
 class Commands:
     """Records commands and submits them; the caller holds the device's lock.
 
@@ -113,11 +143,10 @@ class Commands:
     def __init__(self, wgpu_device: Wgpu) -> None:
         native = importlib.import_module("wgpu.backends.wgpu_native")
         helpers = importlib.import_module("wgpu.backends.wgpu_native._helpers")
-        errors = importlib.import_module("wgpu.backends.wgpu_native._api").error_handler
         lib, ffi = native.lib, native.ffi
         self._device = wgpu_device
         self._queue = wgpu_device.queue
-        self._slots: Callable[[], Any] = errors._get_proxy_stack  # noqa: SLF001 - see above
+        self._slots = _slots_of_thread()
         self._error_types: Any = helpers.ERROR_TYPES
         self._null = ffi.NULL
         self._one_buffer = ffi.typeof("WGPUCommandBuffer[1]")
@@ -136,6 +165,8 @@ class Commands:
         self._release_encoder = lib.wgpuCommandEncoderRelease
         self._release_pass = lib.wgpuComputePassEncoderRelease
         self._release_buffer = lib.wgpuCommandBufferRelease
+        self._write = lib.wgpuQueueWriteBuffer
+        self._from_buffer = ffi.from_buffer
         self._clear = lib.wgpuCommandEncoderClearBuffer
         self._copy = lib.wgpuCommandEncoderCopyBufferToBuffer
 
@@ -182,6 +213,22 @@ class Commands:
                 if caught.first is None:
                     buffers[0] = finished[0]
                     self._submit(self._queue._internal, 1, buffers)  # noqa: SLF001
+
+    def write(self, buffer: Wgpu, offset: int, data: Array) -> None:
+        """Copy an array into a buffer before anything that is submitted later.
+
+        Args:
+            buffer: wgpu's buffer.
+            offset: in bytes, a multiple of 4.
+            data: contiguous, a multiple of 4 bytes; copied before this returns.
+
+        Raises:
+            GPUError: what wgpu-py would raise.
+
+        Source: WebGPU, section 19.2.
+        """
+        with Capture():
+            self._write(self._queue._internal, buffer._internal, offset, self._from_buffer(data), data.nbytes)  # noqa: SLF001
 
     def probe(self) -> None:
         """Raise where the device is lost.

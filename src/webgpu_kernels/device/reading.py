@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from webgpu_kernels.device.binding import BoundSet
     from webgpu_kernels.device.codec import Array
     from webgpu_kernels.device.device import Device
+    from webgpu_kernels.device.mapping import Pending
     from webgpu_kernels.device.memory import Allocation
-    from webgpu_kernels.device.seam import Wgpu
     from webgpu_kernels.device.tensor import Tensor
     from webgpu_kernels.device.transfer import Copied, Piece
 
@@ -37,14 +37,14 @@ class Reading:
         arrays: where to, one for each tensor.
         held: their memory, pinned until the end.
         groups: what has not been submitted.
-        started: what has, with wgpu's promises.
+        started: what has, with what says when it is there.
     """
 
     tensors: tuple[Tensor, ...]
     arrays: tuple[Array, ...]
     held: tuple[Allocation, ...]
     groups: deque[tuple[Piece, ...]]
-    started: deque[tuple[Copied, Wgpu]]
+    started: deque[tuple[Copied, Pending]]
 
 
 def begin_read(device: Device, tensors: Sequence[Tensor], bound: BoundSet | None = None) -> Reading:
@@ -115,10 +115,11 @@ def _finish_groups(device: Device, reading: Reading) -> None:
     while reading.started:
         if reading.groups and len(reading.started) < _IN_FLIGHT:
             _submit_next(device, reading)
-        copied, promise = reading.started.popleft()
-        device.transfers.finish(copied, promise)
+        copied, pending = reading.started.popleft()
+        device.transfers.mappings.wait(pending)
         with device.lock:
-            device.transfers.give_back(copied)
+            device.check()
+            device.transfers.finish(copied)
 
 
 def _submit_next(device: Device, reading: Reading) -> None:

@@ -31,8 +31,6 @@ STORAGE: Final = 0x0080
 QUERY_RESOLVE: Final = 0x0200
 TENSOR_USAGE: Final = STORAGE | COPY_SRC | COPY_DST
 COMPUTE_STAGE: Final = 0x4
-MAP_MODE_READ: Final = "READ_NOSYNC"
-"""wgpu's plain READ first submits an empty command buffer; every read here has just submitted its own copy."""
 
 INSTALL_HINT: Final = (
     "Install a Vulkan driver: on Debian and Ubuntu, apt-get install mesa-vulkan-drivers libvulkan1 "
@@ -164,31 +162,6 @@ def keep_waking(wgpu_device: Wgpu) -> None:
             waiters.clear()
 
     event.set = wake
-
-
-def waited(event: threading.Event, seconds: float) -> bool:
-    """Wait for an event of wgpu's, so that Ctrl-C leaves its lock free for the thread that will set it.
-
-    Args:
-        event: a promise's event.
-        seconds: how long at most.
-
-    Returns:
-        Whether it is set.
-
-    Source: see ``keep_waking``; the same goes for ``threading.Event.wait``.
-    """
-    condition = getattr(event, "_cond", None)
-    lock, waiters = getattr(condition, "_lock", None), getattr(condition, "_waiters", None)
-    if lock is None or waiters is None:
-        return event.wait(seconds)
-    waiter = threading.Lock()
-    waiter.acquire()
-    with lock:
-        if event.is_set():
-            return True
-        waiters.append(waiter)
-    return waiter.acquire(timeout=seconds) or event.is_set()
 
 
 def timestamp_period_ns(wgpu_device: Wgpu) -> float:

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from webgpu_kernels.arrays import np
 from webgpu_kernels.device.encoding import refuse_dead
-from webgpu_kernels.device.seam import COPY_DST, COPY_SRC, MAP_MODE_READ, MAP_READ, QUERY_RESOLVE, timestamp_period_ns
+from webgpu_kernels.device.mapping import READ
+from webgpu_kernels.device.seam import COPY_DST, COPY_SRC, MAP_READ, QUERY_RESOLVE, timestamp_period_ns
 from webgpu_kernels.errors import DeviceError
 
 if TYPE_CHECKING:
@@ -163,9 +164,10 @@ def _spans(device: Device, encoder: Wgpu, queries: _Queries, count: int) -> np.n
     encoder.resolve_query_set(queries.query_set, 0, count, queries.resolved, 0)
     encoder.copy_buffer_to_buffer(queries.resolved, 0, queries.staging, 0, count * _BYTES)
     device.wgpu_device.queue.submit([encoder.finish()])
-    device.transfers.wait(queries.staging.map_async(MAP_MODE_READ))
-    ticks = np.frombuffer(queries.staging.read_mapped(), np.uint64)
-    queries.staging.unmap()
+    mappings, size = device.transfers.mappings, count * _BYTES
+    mappings.wait(mappings.start(queries.staging, READ, size))
+    ticks = np.frombuffer(mappings.view(queries.staging, size), np.uint64).copy()
+    mappings.unmap(queries.staging)
     period = timestamp_period_ns(device.wgpu_device)
     return np.asarray(np.maximum(ticks[1::2].astype(np.int64) - ticks[::2].astype(np.int64), 0) * period, np.int64)
 

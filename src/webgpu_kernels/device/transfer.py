@@ -1,42 +1,42 @@
 """Copies between numpy arrays and device memory.
 
-Small uploads go through the queue; large ones through two staging buffers of 16 MiB, because a large write_buffer
+Small uploads go through the queue; large ones through three staging buffers of 8 MiB, because a large write_buffer
 doubles host memory, is slow, and loses the device where memory runs out inside it. Reads go through pooled buffers.
 """
 
 from __future__ import annotations
 
-import sys
-import time
+from collections import deque
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from webgpu_kernels.arrays import np
 from webgpu_kernels.device.codec import Narrowing, decode, encode, encoded_bits, stored_dtype
-from webgpu_kernels.device.seam import COPY_DST, COPY_SRC, MAP_MODE_READ, MAP_READ, MAP_WRITE, Wgpu, waited
-from webgpu_kernels.errors import DeviceError
+from webgpu_kernels.device.mapping import READ, WRITE, Mappings
+from webgpu_kernels.device.seam import COPY_DST, COPY_SRC, MAP_READ, MAP_WRITE, Wgpu
 
 if TYPE_CHECKING:
-    import threading
     from collections.abc import Callable, Iterator, Sequence
 
     from webgpu_kernels.device.codec import Array
     from webgpu_kernels.device.encoding import Recorder
     from webgpu_kernels.device.failures import Failed
+    from webgpu_kernels.device.mapping import Pending
     from webgpu_kernels.device.memory import Allocation
     from webgpu_kernels.device.native import Commands, Copy
     from webgpu_kernels.planning.spec import TensorSpec
 
 CHUNK_BYTES: Final = 16 << 20
-"""Most that is uploaded or read in one piece."""
+"""Most that is read in one piece."""
 STAGED_READS_BYTES: Final = 64 << 20
 """Most that pooled read buffers keep (FORMAT, section 8)."""
+WRITE_CHUNK_BYTES: Final = 8 << 20
+"""Most that is uploaded in one piece."""
+STAGED_WRITES: Final = 3
+"""Such pieces under way at once."""
 _QUEUE_WRITE_BYTES: Final = 1 << 20
 """Below this a queue write is faster than mapping; its own staging is too small to run out."""
 _SMALLEST_STAGING: Final = 4096
-_WAIT_SECONDS: Final = 0.25
-_POLL_SECONDS: Final = 0.001
-_EXIT_WAIT_SECONDS: Final = 20
 
 
 class Source(NamedTuple):
@@ -69,9 +69,10 @@ class Piece:
 
 
 class Copied(NamedTuple):
-    """Pieces on their way into one staging buffer."""
+    """Pieces on their way into the beginning of a staging buffer."""
 
     staging: Wgpu
+    size_bytes: int
     pieces: tuple[Piece, ...]
 
 
@@ -86,13 +87,13 @@ class Transfers:
     """
 
     def __init__(self, wgpu_device: Wgpu, commands: Commands, check: Callable[[], None], failed: Failed) -> None:
+        self.mappings = Mappings(wgpu_device, check)
         self._device = wgpu_device
         self._commands = commands
         self._failed = failed
-        self._check = check
         self._reads: dict[int, list[Wgpu]] = {}
         self._reads_bytes = 0
-        self._writes: list[tuple[Wgpu, Wgpu | None]] = []
+        self._writes: deque[tuple[Wgpu, Pending]] = deque()
 
     def upload(self, target: Allocation, array: Array, spec: TensorSpec, narrowing: Narrowing, where: str) -> None:
         """Copy an array into device memory, encoded as the device stores it.
@@ -115,11 +116,12 @@ class Transfers:
         if stored_bytes == 0:
             return
         if stored_bytes <= _QUEUE_WRITE_BYTES:
-            self._write(target, _padded(encode(array.reshape(-1), spec, narrowing, where=where)))
+            data = _padded(encode(array.reshape(-1), spec, narrowing, where=where))
+            self._commands.write(target.buffer, target.offset, data)
             return
         offset = target.offset
-        for turn, chunk in enumerate(_chunks(array, bits)):
-            offset += self._stage(target, offset, _padded(encode(chunk, spec, narrowing, where=where)), turn % 2)
+        for chunk in _chunks(array, bits):
+            offset += self._stage(target, offset, encode(chunk, spec, narrowing, where=where))
 
     def copy_out(self, recorder: Recorder, group: tuple[Piece, ...]) -> Copied:
         """Record the copies of one group of pieces into a staging buffer.
@@ -137,69 +139,41 @@ class Transfers:
         Source: WebGPU, section 13.4.
         """
         last = group[-1]
-        staging = self._staging(last.staged_at + _up(last.size_bytes, 8))
+        size_bytes = last.staged_at + _up(last.size_bytes, 8)
+        staging = self._staging(size_bytes)
         recorder.copy([piece.copy_to(staging) for piece in group])
-        return Copied(staging, group)
+        return Copied(staging, size_bytes, group)
 
-    def start(self, copied: Copied) -> Wgpu:
+    def start(self, copied: Copied) -> Pending:
         """Ask for the staging buffer to be mapped, after the submission.
 
         Args:
             copied: what ``copy_out`` returned.
 
         Returns:
-            wgpu's promise.
+            What ``Mappings.wait`` waits for.
 
         Source: WebGPU, section 5.3.
         """
-        return copied.staging.map_async(MAP_MODE_READ)
+        return self.mappings.start(copied.staging, READ, copied.size_bytes)
 
-    def finish(self, copied: Copied, promise: Wgpu) -> None:
-        """Wait for a mapping and decode what it holds into the targets; called without the lock.
+    def finish(self, copied: Copied) -> None:
+        """Decode what was mapped into the targets, and keep the staging buffer for the next read.
+
+        The caller holds the lock: wgpu-native would end the process where the device were destroyed meanwhile.
 
         Args:
-            copied: what ``copy_out`` returned.
-            promise: what ``start`` returned.
+            copied: what ``copy_out`` returned, mapped by now.
 
-        Raises:
-            DeviceError: the device was lost or closed meanwhile.
-
-        Source: FORMAT, section 9.
+        Source: FORMAT, sections 8 and 9.
         """
-        self.wait(promise)
+        staging = copied.staging
         if copied.pieces:
-            _decode(copied, np.frombuffer(copied.staging.read_mapped(copy=False), np.uint8))
-        copied.staging.unmap()
-
-    def wait(self, promise: Wgpu) -> None:
-        """Wait for a mapping, looking up now and then whether the device is still there.
-
-        Args:
-            promise: wgpu's promise; where its device is destroyed meanwhile, nothing may ever resolve it.
-
-        Raises:
-            DeviceError: the device was lost or closed.
-
-        Source: wgpu-py 0.32: ``sync_wait`` waits for ever, and ``on_submitted_work_done`` does not work.
-        """
-        event = getattr(promise, "_thread_event", None)
-        if event is not None and sys.is_finalizing():
-            self._wait_at_exit(event)
-        while event is not None and not waited(event, _WAIT_SECONDS):
-            self._check()
-        promise.sync_wait()
-
-    def give_back(self, copied: Copied) -> None:
-        """Keep a staging buffer that was read and unmapped for the next read.
-
-        Args:
-            copied: what ``finish`` has finished.
-
-        Source: FORMAT, section 8.
-        """
-        size = copied.staging.size
+            _decode(copied, np.frombuffer(self.mappings.view(staging, copied.size_bytes), np.uint8))
+        self.mappings.unmap(staging)
+        size = staging.size
         if self._reads_bytes + size <= STAGED_READS_BYTES:
-            self._reads.setdefault(size, []).append(copied.staging)
+            self._reads.setdefault(size, []).append(staging)
             self._reads_bytes += size
 
     def mark(self) -> Copied:
@@ -212,22 +186,13 @@ class Transfers:
         """
         staging = self._staging(_SMALLEST_STAGING)
         self._commands.submit(((((staging, 0, 4),), (), ()),))
-        return Copied(staging, ())
+        return Copied(staging, 8, ())
 
     def trim(self) -> None:
         """Drop every staging buffer."""
         self._reads.clear()
         self._reads_bytes = 0
         self._writes.clear()
-
-    def _wait_at_exit(self, event: threading.Event) -> None:
-        """Poll here: the thread with which wgpu polls no longer runs once the interpreter ends, in ``__del__`` say."""
-        end = time.monotonic() + _EXIT_WAIT_SECONDS
-        while not waited(event, _POLL_SECONDS):
-            self._check()
-            self._device._poll()  # noqa: SLF001 - what its own thread calls
-            if time.monotonic() > end:
-                raise DeviceError("the interpreter is ending and the device no longer answers")
 
     def _staging(self, size_bytes: int) -> Wgpu:
         size = max(_SMALLEST_STAGING, 1 << (size_bytes - 1).bit_length())
@@ -237,25 +202,22 @@ class Transfers:
             return ready.pop()
         return self._create(size, MAP_READ | COPY_DST, mapped=False)
 
-    def _write(self, target: Allocation, data: Array) -> None:
-        self._device.queue.write_buffer(target.buffer, target.offset, data)
-
-    def _stage(self, target: Allocation, offset: int, data: Array, turn: int) -> int:
-        """Write one chunk through a staging buffer; while the GPU copies it, the other one is filled."""
-        while len(self._writes) <= turn:
-            self._writes.append((self._create(CHUNK_BYTES, MAP_WRITE | COPY_SRC, mapped=True), None))
-        writes, self._writes = self._writes, []
-        staging, promise = writes[turn]
-        if promise is not None:
-            self.wait(promise)
-        staging.write_mapped(data)
-        staging.unmap()
-        copy = (staging, 0, target.buffer, offset, data.nbytes)
-        self._commands.submit((((), (), (copy,)),))
-        # Asked for now, the mapping is there by the time that the other chunk is written.
-        writes[turn] = (staging, staging.map_async("WRITE"))
-        self._writes = writes
-        return data.nbytes
+    def _stage(self, target: Allocation, offset: int, data: Array) -> int:
+        """Write one chunk through a staging buffer; while the GPU copies it, the next ones are filled."""
+        if len(self._writes) < STAGED_WRITES:
+            staging = self._create(WRITE_CHUNK_BYTES, MAP_WRITE | COPY_SRC, mapped=True)
+        else:
+            staging, pending = self._writes.popleft()
+            self.mappings.wait(pending)
+        size_bytes = _up(data.nbytes, 4)
+        view = np.frombuffer(self.mappings.view(staging, size_bytes), np.uint8)
+        view[: data.nbytes] = data.reshape(-1).view(np.uint8)
+        view[data.nbytes :] = 0
+        self.mappings.unmap(staging)
+        self._commands.submit((((), (), ((staging, 0, target.buffer, offset, size_bytes),)),))
+        # Asked for now, the mapping is there by the time that the other chunks are written.
+        self._writes.append((staging, self.mappings.start(staging, WRITE, WRITE_CHUNK_BYTES)))
+        return size_bytes
 
     def _create(self, size_bytes: int, usage: int, *, mapped: bool) -> Wgpu:
         try:
@@ -299,9 +261,9 @@ def _decode(copied: Copied, view: Array) -> None:
 
 
 def _chunks(array: Array, bits: int) -> Iterator[Array]:
-    """Flat pieces of at most 16 MiB encoded, without copying the whole of an array that is not contiguous."""
-    step = CHUNK_BYTES * 8 // bits
-    flat: Any = array.reshape(-1) if array.flags.c_contiguous or array.nbytes <= CHUNK_BYTES else array.flat
+    """Flat pieces of at most 8 MiB encoded, without copying the whole of an array that is not contiguous."""
+    step = WRITE_CHUNK_BYTES * 8 // bits
+    flat: Any = array.reshape(-1) if array.flags.c_contiguous or array.nbytes <= WRITE_CHUNK_BYTES else array.flat
     for start in range(0, array.size, step):
         yield flat[start : start + step]
 

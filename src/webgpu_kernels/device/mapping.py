@@ -1,0 +1,212 @@
+"""Mapping buffers, and waiting until they are: on wgpu-native's C functions, like ``native``, and for the same reason.
+
+What a small call computes is there after some tens of microseconds. A thread that polls for it, as wgpu-py's does,
+takes as long again to wake up and to wake the one that waits. So whoever waits polls first, for about as long as that
+takes; only then does wgpu-py's thread poll, and Ctrl-C gets through at once.
+"""
+
+from __future__ import annotations
+
+import importlib
+import sys
+import threading
+import time
+import weakref
+from functools import cache
+from itertools import count
+from typing import TYPE_CHECKING, Any, Final
+
+from webgpu_kernels.device.native import Capture
+from webgpu_kernels.errors import DeviceError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from types import TracebackType
+
+    from webgpu_kernels.device.seam import Wgpu
+
+READ: Final = 1
+WRITE: Final = 2
+_POLLED_SECONDS: Final = 0.0005
+_WAIT_SECONDS: Final = 0.25
+_PAUSE_SECONDS: Final = 0.001
+_EXIT_WAIT_SECONDS: Final = 20
+
+_numbers = count(1)
+_pending: weakref.WeakValueDictionary[int, Pending] = weakref.WeakValueDictionary()
+
+
+class Pending:
+    """A mapping that was asked for.
+
+    Attributes:
+        done: whether wgpu has answered.
+        error: what is wrong, or None.
+        interrupt: Ctrl-C as wgpu answered; Python drops what is raised there.
+    """
+
+    __slots__ = ("__weakref__", "_answered", "done", "error", "interrupt")
+
+    def __init__(self) -> None:
+        self.done = False
+        self.error: str | None = None
+        self.interrupt: BaseException | None = None
+        self._answered = threading.Lock()
+        self._answered.acquire()
+
+    def answer(self, error: str | None) -> None:
+        """Note wgpu's answer, in whichever thread polls; a second time where the first one was interrupted."""
+        if not self.done:
+            self.error = error
+            self.done = True
+            self._answered.release()
+
+    def wait(self, seconds: float) -> bool:
+        """Wait for the answer, in C, so that Ctrl-C leaves nothing half done; one thread waits."""
+        return self.done or self._answered.acquire(timeout=seconds) or self.done
+
+    def check(self) -> None:
+        """Raise what is wrong."""
+        if self.interrupt is not None:
+            raise self.interrupt
+        if self.error is not None:
+            raise RuntimeError(self.error)
+
+
+class Mappings:
+    """Maps the buffers of one device.
+
+    Args:
+        wgpu_device: wgpu's device.
+        check: raises where the device cannot be used any more; called while waiting.
+    """
+
+    def __init__(self, wgpu_device: Wgpu, check: Callable[[], None]) -> None:
+        native = importlib.import_module("wgpu.backends.wgpu_native")
+        self._device = wgpu_device
+        self._check = check
+        self._lib: Any = native.lib
+        self._ffi: Any = native.ffi
+
+    def start(self, buffer: Wgpu, mode: int, size: int) -> Pending:
+        """Ask for the beginning of a buffer to be mapped once all that was submitted is done.
+
+        Args:
+            buffer: wgpu's buffer, not mapped.
+            mode: ``READ`` or ``WRITE``.
+            size: in bytes.
+
+        Returns:
+            What ``wait`` waits for.
+
+        Raises:
+            GPUError: what wgpu-py would raise.
+
+        Source: WebGPU, section 5.3.
+        """
+        number, pending = next(_numbers), Pending()
+        info = self._ffi.new("WGPUBufferMapCallbackInfo *")
+        info.mode = self._lib.WGPUCallbackMode_AllowProcessEvents
+        info.callback = _callback()
+        info.userdata1 = self._ffi.cast("void *", number)
+        _pending[number] = pending
+        with Capture():
+            self._lib.wgpuBufferMapAsync(buffer._internal, mode, 0, size, info[0])  # noqa: SLF001 - see native
+        return pending
+
+    def wait(self, pending: Pending) -> None:
+        """Wait for a mapping, looking up now and then whether the device is still there; without the device's lock.
+
+        Args:
+            pending: what ``start`` returned.
+
+        Raises:
+            DeviceError: the device was lost or closed.
+            RuntimeError: wgpu does not map the buffer.
+
+        Source: wgpu-py 0.32, ``PollThread``.
+        """
+        self._poll_for(pending, _POLLED_SECONDS)
+        if not pending.done:
+            self._wait_long(pending)
+        pending.check()
+
+    def view(self, buffer: Wgpu, size: int) -> Any:
+        """Return the mapped bytes of a buffer, valid until it is unmapped.
+
+        Args:
+            buffer: wgpu's buffer, mapped from its beginning.
+            size: in bytes.
+
+        Returns:
+            Something that numpy makes an array of without a copy.
+
+        Source: WebGPU, section 5.3.
+        """
+        start = self._lib.wgpuBufferGetMappedRange(buffer._internal, 0, size)  # noqa: SLF001 - see native
+        return self._ffi.buffer(start, size)
+
+    def unmap(self, buffer: Wgpu) -> None:
+        """Give a mapped buffer back to the GPU.
+
+        Args:
+            buffer: wgpu's buffer.
+
+        Source: WebGPU, section 5.3.
+        """
+        with Capture():
+            self._lib.wgpuBufferUnmap(buffer._internal)  # noqa: SLF001 - see native
+
+    def _poll_for(self, pending: Pending, seconds: float, pause: float = 0) -> None:
+        end = time.monotonic() + seconds
+        poll, device, null = self._lib.wgpuDevicePoll, self._device._internal, self._ffi.NULL  # noqa: SLF001
+        with Capture():
+            while not pending.done and time.monotonic() < end:
+                poll(device, 0, null)
+                if pause:
+                    self._check()
+                    time.sleep(pause)
+
+    def _wait_long(self, pending: Pending) -> None:
+        if sys.is_finalizing():
+            # The thread with which wgpu-py polls no longer runs once the interpreter ends, in ``__del__`` say.
+            self._poll_for(pending, _EXIT_WAIT_SECONDS, _PAUSE_SECONDS)
+            if not pending.done:
+                raise DeviceError("the interpreter is ending and the device no longer answers")
+            return
+        poller = self._device._poller  # noqa: SLF001 - see native
+        if poller is None:
+            self._check()
+            raise RuntimeError("Device lost: it was destroyed")
+        token = poller.get_token()
+        try:
+            while not pending.wait(_WAIT_SECONDS):
+                self._check()
+        finally:
+            token.set_done()
+
+
+@cache
+def _callback() -> Any:
+    """Return the C function that wgpu calls with its answers; one for the process, since it must outlive them all."""
+    native = importlib.import_module("wgpu.backends.wgpu_native")
+    ffi, success = native.ffi, native.lib.WGPUMapAsyncStatus_Success
+
+    def resolve(status: int, message: Any, number: Any) -> Pending | None:
+        pending = _pending.get(int(ffi.cast("uintptr_t", number)))
+        if pending is None:
+            return None
+        text = ffi.string(message.data, message.length).decode(errors="replace") if message.length else ""
+        pending.answer(None if status == success else f"Could not map buffer ({status} : {text}).")
+        return pending
+
+    def answer(status: int, message: Any, number: Any, _: object) -> None:
+        resolve(status, message, number)
+
+    def interrupted(_: type[BaseException], error: BaseException, trace: TracebackType) -> None:
+        given = trace.tb_frame.f_locals
+        pending = resolve(given["status"], given["message"], given["number"])
+        if pending is not None:
+            pending.interrupt = error
+
+    return ffi.callback("void(WGPUMapAsyncStatus, WGPUStringView, void *, void *)", answer, onerror=interrupted)
