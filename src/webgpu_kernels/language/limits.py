@@ -7,7 +7,7 @@ so they also spend a budget: one unit a syntax node that is evaluated, and more 
 from __future__ import annotations
 
 import threading
-from typing import Final
+from typing import Final, Self
 
 from webgpu_kernels.errors import WorkLimitExceeded
 
@@ -85,20 +85,32 @@ def swap_meter(meter: Meter | None) -> Meter | None:
 
 
 class Bounded:
-    """Bounds the work of all expressions that a block evaluates together; one in another counts for that one."""
+    """Bounds the work of all expressions that a block evaluates together; one in another counts for that one.
 
-    __slots__ = ("_outermost",)
+    Attributes:
+        meter: what the block spends from.
+    """
 
-    def __enter__(self) -> None:
+    __slots__ = ("_outermost", "meter")
+
+    meter: Meter
+
+    def __enter__(self) -> Self:
         """Begin to count, unless that has begun."""
         self._outermost = _running.meter is None
-        if self._outermost:
-            _running.meter = Meter()
+        self.meter = _running.meter or Meter()
+        _running.meter = self.meter
+        return self
 
     def __exit__(self, *_: object) -> None:
         """Stop counting."""
         if self._outermost:
             _running.meter = None
+
+    @property
+    def exhausted(self) -> bool:
+        """Whether the block was stopped, or would be."""
+        return self.meter.left < 0
 
 
 def running_meter() -> Meter | None:

@@ -58,8 +58,8 @@ def _card(name: str, arguments: argparse.Namespace, screen: Screen) -> dict[str,
     if not Path(name).exists() and name not in bundled_names():
         return _printed(name, arguments, screen)
     own = own_package(name)
-    text = card_text(own.package, metadata=own.stated, owner=arguments.owner)
     path = own.card
+    text = card_text(own.package, metadata=own.stated, owner=arguments.owner)
     there = read_if_there(path.parent, path.name, where=own.where)
     stale = there != text.encode()
     if stale and not arguments.check:

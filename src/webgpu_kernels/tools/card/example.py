@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
+from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from webgpu_kernels.errors import KernelError
+from webgpu_kernels.errors import KernelError, PackageError
 from webgpu_kernels.kernel import Kernel
 from webgpu_kernels.language import Bounded
 from webgpu_kernels.tools.cases import has_file
@@ -100,11 +101,13 @@ def _is_told(data: Data, spec: TensorSpec) -> bool:
 def _planned(
     kernel: Kernel, call: CallDescription, data: Mapping[str, Data], capabilities: Capabilities
 ) -> Example | None:
-    try:
+    selection = None
+    with Bounded() as work, suppress(KernelError):
         selection = call.select(kernel, capabilities)
-    except KernelError:
-        return None
-    if selection.variant is None:
+    if work.exhausted:
+        # The next call would take as long.
+        raise PackageError("an example cannot be made up: judging one request takes too many steps", where=kernel.op_id)
+    if selection is None or selection.variant is None:
         return None
     outputs = selection.request.outputs
     return Example(call, data, {name: outputs[name] for name in kernel.manifest.outputs if name in outputs})

@@ -6,7 +6,7 @@ import time
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from webgpu_kernels.errors import KernelError, RequestError
+from webgpu_kernels.errors import KernelError, RequestError, WorkLimitExceeded
 from webgpu_kernels.planning.limits import check_limits
 from webgpu_kernels.planning.plan import build_plan
 from webgpu_kernels.planning.rendering import build_program
@@ -25,8 +25,10 @@ if TYPE_CHECKING:
 PLANS_OF_A_VARIANT: Final = 48
 PROGRAMS_OF_A_VARIANT: Final = 14
 MAX_PROGRAMS: Final = 400
+MAX_STOPPED: Final = 3
+"""Variants that are too much work, until no further ones are tried."""
 MAX_PASSES: Final = 200
-"""Passes of a plan that are looked at: repeat groups may make 131,072, which take minutes to render."""
+"""Passes of a plan that are looked at: repeat groups may make thousands, which take long to render."""
 
 
 class Run(NamedTuple):
@@ -70,12 +72,26 @@ def runs(subject: Subject, sample: Sample, deadline: float, advance: Callable[[s
     for judged in sample.judged:
         for name in judged.accepted:
             taken.setdefault(name, []).append(judged)
+    stopped = 0
     for variant in manifest.variants:
         advance(f"rendering {variant.id}")
         for index, judged in enumerate(_spread(variant.id, taken.get(variant.id, []))):
             if time.monotonic() > deadline:
                 return
-            yield _run(subject, variant, judged, render=index < rendered)
+            run = _run(subject, variant, judged, render=index < rendered)
+            yield run
+            if run.error is not None and _is_stopped(run.error):
+                stopped += 1
+                break  # the next one would take as long
+        if stopped >= MAX_STOPPED:
+            return
+
+
+def _is_stopped(error: BaseException | None) -> bool:
+    """Tell whether it fails because it is too much work."""
+    while error is not None and not isinstance(error, WorkLimitExceeded):
+        error = error.__cause__
+    return error is not None
 
 
 def _spread(variant: str, judged: Sequence[Judged]) -> list[Judged]:

@@ -6,6 +6,7 @@ import time
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
 
 from webgpu_kernels.errors import KernelError
+from webgpu_kernels.language import Bounded
 from webgpu_kernels.planning.selection import select_variant
 from webgpu_kernels.tools.bench.reading import BENCH_FILE, benches_of
 from webgpu_kernels.tools.lint.findings import Place
@@ -147,7 +148,7 @@ def take_sample(subject: Subject, findings: Findings, deadline: float, advance: 
         valid=len(found),
         has_tests=has_tests,
         failure=next(iter(search.failures.values()), "") if not found else "",
-        late=time.monotonic() > deadline,
+        late=search.late or time.monotonic() > deadline,
     )
 
 
@@ -182,11 +183,19 @@ def _judged(
         for device in devices:
             if time.monotonic() > deadline:
                 return
-            try:
-                request = bound(subject.manifest, sampled.call, device)
-                yield Judged(sampled, device, select_variant(request, exhaustive=True))
-            except KernelError as error:
-                yield Judged(sampled, device, None, error)
+            with Bounded() as work:
+                judged = _judged_on(subject, sampled, device)
+            yield judged
+            if work.exhausted:
+                return  # the next one would take as long
+
+
+def _judged_on(subject: Subject, sampled: SampledCall, device: SampledDevice) -> Judged:
+    try:
+        request = bound(subject.manifest, sampled.call, device)
+        return Judged(sampled, device, select_variant(request, exhaustive=True))
+    except KernelError as error:
+        return Judged(sampled, device, None, error)
 
 
 def _cases(subject: Subject, findings: Findings) -> tuple[list[SampledCall], bool]:

@@ -11,8 +11,8 @@ import time
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from webgpu_kernels.errors import KernelError
-from webgpu_kernels.language import compile_expression
+from webgpu_kernels.errors import KernelError, WorkLimitExceeded
+from webgpu_kernels.language import Bounded, compile_expression
 from webgpu_kernels.language.conjuncts import conjuncts
 from webgpu_kernels.planning.limits import check_tensors
 from webgpu_kernels.planning.outputs import infer_outputs
@@ -93,6 +93,7 @@ class Search:
         self._shared = shared_conditions(manifest)
         self._lead_sizes = solver.lead_sizes()
         self._tried: dict[Draft, Trial | None] = {}
+        self._exhausted = False
         self.failures: dict[str, str] = {}
 
     def run(self) -> list[Trial]:
@@ -119,8 +120,8 @@ class Search:
 
     @property
     def late(self) -> bool:
-        """Whether the time is over."""
-        return time.monotonic() > self._deadline
+        """Whether the time is over, or the work that one request may take."""
+        return self._exhausted or time.monotonic() > self._deadline
 
     def _trials(self) -> list[Trial]:
         return [trial for trial in self._tried.values() if trial is not None]
@@ -208,8 +209,14 @@ class Search:
                     yield replace(draft, lead=(*draft.lead[:axis], length, *draft.lead[axis + 1 :]))
 
     def _try(self, draft: Draft) -> None:
-        if draft not in self._tried and not self.late:
+        if draft in self._tried or self.late:
+            return
+        with Bounded() as work:
             self._tried[draft] = self._judged(draft)
+        if work.exhausted:
+            # The next one would take as long.
+            self._note(WorkLimitExceeded("judging one request takes too many steps"))
+            self._exhausted = True
 
     def _judged(self, draft: Draft) -> Trial | None:
         call, guessed = self._solver.completed(draft)
