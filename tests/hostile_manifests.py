@@ -170,9 +170,31 @@ LARGE: dict[str, Manifest | bytes] = {
     "key_of_a_million": derived({"k" * 1_000_000: 1}),
     "bad_key_of_a_million": derived({"-" * 1_000_000: 1}),
     "too_many_values": derived({"d": list(range(120_000))}),
+    "inputs_20000": manifest(inputs={f"x{n}": {"dtype": "float32"} for n in range(20_000)}),
+    "arguments_required": manifest(args={f"a{n}": {"kind": "u32", "required": True} for n in range(15_000)}),
+    "conditions_40000": manifest(when=["false"] * 40_000),
+    "limits_30000": manifest(requires={"limits": {f"max{n}": 1 for n in range(30_000)}}),
+    "dimensions_60000": manifest(outputs={"y": {"dtype": "float32", "shape": [1] * 60_000}}),
+    "domain_of_200000": manifest(domain="d" * 200_000, when=["false"]),
+    "names_twice": b'{"name": "a", "na\\u006de": "b"}',
+    "marks_twice": b"\xef\xbb\xbf\xef\xbb\xbf{}",
+    "surrogates_as_utf8": b'{"name": "\xed\xa0\x80"}',
+    "derives_that_need_each_other": derived({"a": "b", "b": "a"}),
+    "numbers_of_1e308": of_pass(dispatch={"x": 1e308}),
+    "shape_of_1e308": manifest(outputs={"y": {"dtype": "float32", "shape": [1e308]}}),
+    "shape_of_2_248": manifest(outputs={"y": {"dtype": "float32", "shape": [2**31] * 8}}),
+    "family_of_derives": manifest(
+        variants=[
+            {
+                "cases": [{"n": n} for n in range(4000)],
+                "variants": [variant("v{n}", derive={f"d{m}": "{n}" for m in range(20)})],
+            }
+        ]
+    ),
     "formula_too_long": derived({"d": "1" + " + 1" * 10_000}),
     "formulas_of_2_mb": many(95, "#" + " + 1" * 4900),
     "formulas_of_2_mb_alike": many(95, "1" + " + 1" * 4900),
+    "keywords_of_a_call": derived({"d": "max(" + ",".join(f"a{n}=1" for n in range(2500)) + ")"}),
     "brackets_nested": derived({"d": "(" * 9000 + "1" + ")" * 9000}),
     "lists_nested": derived({"d": "[" * 9000 + "]" * 9000}),
     "minus_upon_minus": derived({"d": "- " * 9000 + "1"}),
@@ -201,6 +223,12 @@ LARGE: dict[str, Manifest | bytes] = {
 HARMLESS: dict[str, Manifest | bytes] = {
     "rounds_of_8192": often(8192),
     "passes_4000": manifest(variants=[variant("only", passes=[a_pass(id=f"p{n}") for n in range(4000)])]),
+    "inputs_that_may_lack": manifest(
+        inputs={"x": {"dtype": "float32"}} | {f"o{n}": {"dtype": "float32", "optional": True} for n in range(15_000)}
+    ),
+    "type_variables": manifest(typeConstraints={f"T{n}": ["float32", "float16"] for n in range(20_000)}),
+    "description_of_2_mb": manifest(description="\x1b[2J" * 400_000),
+    "arguments_of_a_call": derived({f"d{n}": f"max({n}," + "1," * 9000 + ")" for n in range(4)}),
     "many_values": derived({"d": [1] * 95_000}),
     "many_handles": manifest(bindings={f"h{n}": {"arg": "x"} for n in range(20_000)}),
     "conditions_in_conditions": derived({"d": "1 if true else " * 1200 + "1"}),

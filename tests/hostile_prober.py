@@ -35,6 +35,14 @@ class Prober:
         answer: dict[str, Any] = json.loads(self._process.stdout.readline())
         return answer
 
+    def ask_again(self, action: str, path: Path) -> dict[str, Any]:
+        """Have a job done that changes nothing, and return how it ended: a busy machine gets three tries to be quick."""
+        found = self.ask(action, path)
+        for _ in range(2):
+            if found["seconds"] > MOST_SECONDS or found["elapsed"] > MOST_ELAPSED:
+                found = self.ask(action, path)
+        return found
+
     def close(self) -> None:
         """End the process."""
         self._process.communicate(timeout=30)

@@ -50,6 +50,25 @@ TEMPLATES: dict[str, str] = {
     "powers_often": _OFTEN + "{% set b = 9 ** 9 ** 9 %}{% endfor %}",
     "included_many_times": '{% include "main.wgsl.jinja" %}\n' * 8000,
     "missing_many_times": '{% include "gone.wgsl" %}\n' * 8000,
+    "range_of_10_18": "{{ range(1000000000000000000) }}",
+    "range_without_a_step": "{{ range(0, 10, 0) }}",
+    "indent_of_10_9": "{% set a = 'a\nb' | indent(1000000000) %}",
+    "times_10_9": "{{ 'x' * 10 ** 9 }}",
+    "replaced_by_itself": (
+        "{% set n = namespace(s='a') %}{% for i in range(30) %}{% set n.s = n.s | replace('', n.s) %}{% endfor %}"
+    ),
+    "split_often": _LONG + "{% for i in range(999) %}{% set a = n.s.split('a') %}{% endfor %}",
+    "namespace_in_itself": "{% set n = namespace() %}{% set n.a = n %}{{ n | tojson }}",
+    "functions_printed": "{{ range }}",
+    "raised_at_length": _LONG.replace("'a'", "'\x1b[2J'").replace("(17)", "(15)") + "{{ raise_exception(n.s) }}",
+    "parameters_of_a_macro": "{% macro m("
+    + ",".join(f"a{n}" for n in range(28_000))
+    + ") %}{% endmacro %}{{ m(b=1) }}",
+    "keywords_of_a_namespace": "{{ namespace(" + ",".join(f"a{n}=1" for n in range(9000)) + ") }}",
+    "loops_beside_loops": (_OFTEN.replace("99999", "700") * 2 + "{% endfor %}" * 2) * 4,
+    "searched_lists": "{% set l = range(9999) %}{% for i in range(9999) %}{% set b = 0 - 1 in l %}{% endfor %}",
+    "joined_at_length": "{{ 'a'" + " ~ 'a'" * 30_000 + " }}",
+    "digits_of_an_integer": "{% set a = ('" + "9" * 150_000 + "' | int) %}{{ range(a) }}",
     "include_of_spaces": ("{%" + " " * 20_000 + "include") * 9,
     "include_of_quotes": '{% include "' * 9000,
     "enable_without_end": "{% for i in range(90000) %}enable a {% endfor %}",
@@ -58,6 +77,12 @@ TEMPLATES: dict[str, str] = {
 TEMPLATES = {name: _HEAD + text for name, text in TEMPLATES.items()}
 
 HARMLESS_TEMPLATES: dict[str, str] = {
+    "lists_that_double_compared": _DOUBLED
+    + _DOUBLED.replace("n.a", "m.a").replace("set n ", "set m ")
+    + "{{ n.a == m.a }}",
+    "list_of_40000": "{{ [" + "1," * 40_000 + "] | length }}",
+    "filters_in_blocks": "{% filter upper %}" * 90 + "x" + "{% endfilter %}" * 90,
+    "members_of_a_namespace": "{% set n = namespace() %}" + "".join(f"{{% set n.a{n} = 1 %}}" for n in range(7000)),
     "elifs": "{% if false %}" + "{% elif false %}" * 10_000 + "{% endif %}",
     "spaces_before_a_statement": " " * 190_000 + "{%- if true %}{% endif %}",
     "lines_of_spaces": (" " * 100 + "\n") * 1900 + "{%- if true -%}{% endif %}",

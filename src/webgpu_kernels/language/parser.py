@@ -221,10 +221,12 @@ class Parser(TokenCursor):
         self.expect("(")
         self.enter()
         entries: list[tuple[str, str, Node]] = []
+        named = False
         while not self.accept(")"):
             at = self.token.at
             entries.append(self.argument())
-            if entries[-1][0] == "" and any(form == "=" for form, _, _ in entries):
+            named = named or entries[-1][0] == "="
+            if named and entries[-1][0] == "":
                 raise self.error("positional arguments come before keyword arguments", at)
             if entries[-1][0] == "**":
                 self.expect(")")

@@ -191,17 +191,15 @@ class StatementParser(Parser):
     def parameters(self) -> Parameters:
         """Read the parameters of a macro or of a call block."""
         at = self.token.at
-        names: list[str] = []
-        defaults: list[Node | None] = []
+        found: dict[str, Node | None] = {}
         for form, name, value in self.arguments().entries:
             default = value if form == "=" else None
             if form == "" and isinstance(value, Name):
                 name = value.name  # noqa: PLW2901 - a bare parameter is parsed as an argument
-            if not name or name in names:
+            if not name or name in found:
                 raise self.error("expected names that differ as parameters", at)
-            names.append(name)
-            defaults.append(default)
-        return Parameters(names=tuple(names), defaults=tuple(defaults))
+            found[name] = default
+        return Parameters(names=tuple(found), defaults=tuple(found.values()))
 
     def call_block(self, at: int) -> CallBlock:
         """Read ``(parameters) name(arguments) %} … {% endcall %}``."""
