@@ -36,10 +36,16 @@ USAGE = wgpu.BufferUsage.STORAGE | wgpu.BufferUsage.COPY_DST
 COPY = """
 @group(0) @binding(0) var<storage, read> table: array<u32>;
 @group(0) @binding(1) var<storage, read> indices: array<u32>;
-@group(0) @binding(2) var<storage, read_write> output: array<vec4<u32>>;
+@group(0) @binding(2) var<storage, read> scales: array<u32>;
+@group(0) @binding(3) var<storage, read> zero_points: array<u32>;
+@group(0) @binding(4) var<storage, read_write> output: array<vec4<u32>>;
 
 fn word(at: u32) -> u32 {
-    return table[indices[at / STORES] * WORDS + at % STORES * WORDS / STORES];
+    let row = indices[at / STORES];
+    let part = at % STORES;
+    let scale = scales[(row * SCALE_BYTES + part * SCALE_BYTES / STORES) / 4u];
+    let zero_point = zero_points[(row * ZERO_POINT_BYTES + part * ZERO_POINT_BYTES / STORES) / 4u];
+    return table[row * WORDS + part * WORDS / STORES] ^ scale ^ zero_point;
 }
 
 @compute @workgroup_size(256)
@@ -160,10 +166,17 @@ class Bench:
         )
 
     def copy(self, *, reads: bool = True) -> Work:
-        """Return a shader that writes the output, from as many bytes of the same rows if it reads at all."""
+        """Return a shader that writes the output, and unless told otherwise reads the same rows of every input."""
         case = self._case
         stores = case.columns * (4 if case.dtype == "float32" else 2) // 16
-        numbers = {"STORES": stores, "WORDS": case.columns * case.bits // 32, "TOTAL": stores * case.indices}
+        blocks = case.columns // case.block_size
+        numbers = {
+            "STORES": stores,
+            "WORDS": case.columns * case.bits // 32,
+            "TOTAL": stores * case.indices,
+            "SCALE_BYTES": blocks * (4 if case.dtype == "float32" else 2),
+            "ZERO_POINT_BYTES": -(-blocks * case.bits // 8) if case.zero_points else 0,
+        }
         text = COPY
         text = text.replace("READ_FIRST", "word(min(first, TOTAL - 1u))" if reads else "lane")
         text = text.replace("READ_SECOND", "word(second)" if reads else "first")
@@ -173,9 +186,12 @@ class Bench:
         data = self._whole(self._shared["data"])
         # Past the largest binding a read returns something else, and takes as long.
         data["size"] = min(data["size"], self._gpu.limits["max-storage-buffer-binding-size"])
-        entries = [[data]]
-        entries += [[self._whole(buffers[name]) for buffers in self._sets] for name in ("indices", "output")]
-        return self._work(text, grid, ["read-only-storage", "read-only-storage", "storage"], entries)
+        indices, outputs = ([self._whole(buffers[name]) for buffers in self._sets] for name in ("indices", "output"))
+        scales, zero_points = (
+            self._whole(self._shared[name]) for name in ("scales", "zero_points" if case.zero_points else "scales")
+        )
+        entries = [[data], indices, [scales], [zero_points], outputs]
+        return self._work(text, grid, ["read-only-storage"] * 4 + ["storage"], entries)
 
     def time(self, work: Work, rounds: int) -> float:
         """Return the median time of a run in nanoseconds."""
