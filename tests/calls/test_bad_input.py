@@ -122,6 +122,11 @@ def test_groups_that_do_not_divide_the_channels(
         ("activation", 2, "value not allowed: expected one of [0, 1], got 2"),
         ("activation", 0.5, "value not allowed: expected one of [0, 1], got 0.5"),
         ("epsilon", "x", "wrong kind of value: expected a number, got 'x'"),
+        (
+            "epsilon",
+            -1,
+            "value not allowed: expected epsilonIsNotNegative → `attrs.epsilon >= 0` (attrs.epsilon = -1), got -1",
+        ),
         ("epsilon", float("nan"), "attributes are finite float32 numbers: got nan"),
         ("epsilon", 1e39, "attributes are finite float32 numbers: got 1e+39"),
         ("channels_last", [1], "wrong kind of value: expected a number, got [1]"),
