@@ -36,7 +36,7 @@ class Prober:
         return answer
 
     def ask_again(self, action: str, path: Path) -> dict[str, Any]:
-        """Have a job done that changes nothing, and return how it ended: a busy machine gets three tries to be quick."""
+        """Have a job done that changes nothing, and return how it ended; a busy machine has three tries to be quick."""
         found = self.ask(action, path)
         for _ in range(2):
             if found["seconds"] > MOST_SECONDS or found["elapsed"] > MOST_ELAPSED:

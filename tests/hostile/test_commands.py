@@ -27,8 +27,11 @@ COMMANDS: dict[str, list[str]] = {
     "lint": ["--no-device"],
     "card": ["--check"],
     "pack": ["--check"],
+    "diff": [],
+    "export": [*CALL, "-o"],
     "test": [],
     "bench": [],
+    "tune": ["--budget", "1s"],
 }
 ATTACKS = {attack.id: attack for attack in corpus()}
 SOME = [
@@ -43,19 +46,37 @@ SOME = [
     "template/raise",
     "template/loop_of_10_9",
     "template/include_up",
+    "template/raised_at_length",
+    "manifest/rounds_of_131070_passes",
+    "manifest/intermediate_2_60",
+    "manifest/strings_that_double",
+    "manifest/numbers_of_1e308",
     "metadata/escapes",
     "test/escapes",
     "test/name_escape",
     "bench/escapes",
     "package/template_link_out",
     "package/manifest_pipe",
+    "package/manifest_of_100_mb",
+    "package/include_in_a_circle",
+    "package/folders_without_end",
+    "verify/lying_digest",
+    "verify/listed_missing",
+    "verify/names_not_utf8",
+    "verify/unlisted_pipe",
     "verify/unlisted_present",
     "verify/other_spec",
 ]
 
 
 def words_of(command: str, path: Path) -> list[str]:
-    return [command, str(path), *COMMANDS[command]]
+    """Return a command line; what it compares with, or writes, lies beside the package."""
+    words = [command, str(path), *COMMANDS[command]]
+    if command == "diff":
+        words.append(str(write_package(path.parent / f"{path.name}-other")))
+    if command == "export":
+        words.append(str(path.parent / f"{path.name}-exported"))
+    return words
 
 
 @pytest.mark.parametrize("command", COMMANDS)

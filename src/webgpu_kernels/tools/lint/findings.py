@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias
 
+from webgpu_kernels.legible import shortened
 from webgpu_kernels.tools.lint.codes import CODES
 
 if TYPE_CHECKING:
@@ -14,6 +15,9 @@ Severity: TypeAlias = Literal["error", "warning"]
 
 MAX_OF_A_CODE: Final = 100
 """Findings of one code that are kept: a hostile package must not fill the memory."""
+
+MAX_CHARS: Final = 2000
+"""Characters of a message; a template may raise one of any length."""
 
 
 class Place(NamedTuple):
@@ -82,6 +86,7 @@ class Findings:
             remedy: what to do; by default the code's own.
         """
         known = CODES[code]
+        message, remedy = shortened(message, MAX_CHARS), shortened(remedy, MAX_CHARS)
         key = (code, place, message)
         if code in self._ignored or key in self._found or self._counts.get(code, 0) >= MAX_OF_A_CODE:
             return
