@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from webgpu_kernels.arrays import np
 from webgpu_kernels.device import Executable, Tensor
+from webgpu_kernels.device.codec import numpy_dtype
+from webgpu_kernels.device.matching import spec_of as planned_spec
 from webgpu_kernels.device.ranges import check_values
 from webgpu_kernels.errors import DtypeError, MissingValueError, RequestError, ShapeError
 from webgpu_kernels.invocation import as_host_array, checked_out, merged_inputs, spec_of
@@ -16,9 +19,25 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from webgpu_kernels.device import Device
-    from webgpu_kernels.device.codec import Array
+    from webgpu_kernels.device.codec import Array, Narrowing
     from webgpu_kernels.planning.plan import Plan
     from webgpu_kernels.planning.program import Program, TensorUse
+    from webgpu_kernels.planning.spec import TensorSpec
+
+
+class _Port(NamedTuple):
+    """An input as it was planned: what an array must be, and what becomes of it."""
+
+    use: TensorUse
+    dtype: np.dtype[Any]
+    spec: TensorSpec
+    narrowing: Narrowing
+    where: str
+
+    @classmethod
+    def of(cls, use: TensorUse, where: str) -> _Port:
+        narrowing: Narrowing = "saturating" if use.narrowing == "saturating" else "checked"
+        return cls(use, numpy_dtype(use.dtype), planned_spec(use), narrowing, f"{where}: {use.name!r}")
 
 
 class PreparedCall:
@@ -39,6 +58,7 @@ class PreparedCall:
     __slots__ = (
         "_executable",
         "_inputs",
+        "_known_ports",
         "_names",
         "_out",
         "_output",
@@ -60,6 +80,7 @@ class PreparedCall:
         self.plan = plan
         self._executable = executable
         self._inputs = executable.program.inputs
+        self._known_ports: tuple[_Port, ...] = ()
         self._names = tuple(use.name for use in executable.program.inputs)
         self._ranged = tuple([use for use in executable.program.inputs if use.value_range is not None])
         self._outputs = tuple(use.name for use in executable.program.outputs)
@@ -153,7 +174,7 @@ class PreparedCall:
         if self._ranged:
             self._check_ranges(given)
         targets = self._targets(out) if out else None
-        tensors = [self._tensor(use, given.get(use.name)) for use in self._inputs]
+        tensors = [self._tensor(port, given.get(port.use.name)) for port in self._ports()]
         on_gpu = output == "gpu" or (output is None and self._stays(given, targets))
         return self._named(executable.run(tensors, targets) if on_gpu else executable.run_to_host(tensors, targets))
 
@@ -190,7 +211,7 @@ class PreparedCall:
         given = merged_inputs(inputs, named, self._where)
         if given:
             self._check_ranges(given)
-            tensors = [self._tensor(use, given.get(use.name)) for use in self._inputs]
+            tensors = [self._tensor(port, given.get(port.use.name)) for port in self._ports()]
         else:
             zeros = self.device.zeros
             tensors = [zeros(use.shape, use.dtype, use.layout, use.storage) for use in self._inputs]
@@ -227,8 +248,23 @@ class PreparedCall:
         """Return the same compiled call with other defaults for ``out`` and ``output``."""
         return PreparedCall(self.plan, self._executable, out, output)
 
-    def _tensor(self, use: TensorUse, value: Any) -> Tensor:
-        return value if isinstance(value, Tensor) else self._upload(use, value)
+    def _tensor(self, port: _Port, value: Any) -> Tensor:
+        if type(value) is Tensor:
+            return value
+        # What is exactly right needs no look at its spec, which takes longer than to copy a small array.
+        if type(value) is np.ndarray and value.dtype == port.dtype and value.shape == port.use.shape:
+            array: Array = value
+        elif isinstance(value, Tensor):
+            return value
+        else:
+            array = self._array(port.use, value)
+        return self.device.upload(array, port.spec, port.narrowing, port.where)
+
+    def _ports(self) -> tuple[_Port, ...]:
+        """Return what arrays are held against; numpy is loaded by the first one."""
+        if not self._known_ports:
+            self._known_ports = tuple([_Port.of(use, self._where) for use in self._inputs])
+        return self._known_ports
 
     def _check_ranges(self, given: Mapping[str, Any]) -> None:
         """Look at the values of host arrays; those of GPU tensors are the kernel's business."""
@@ -236,16 +272,6 @@ class PreparedCall:
             value = given.get(use.name)
             if value is not None and type(value) is not Tensor and use.value_range is not None:
                 check_values(self._array(use, value), use.value_range, where=f"{self._where}: {use.name!r}")
-
-    def _upload(self, use: TensorUse, value: Any) -> Tensor:
-        array = self._array(use, value)
-        return self.device.tensor(
-            array,
-            layout=use.layout,
-            storage=use.storage,
-            narrowing=use.narrowing or "checked",
-            where=f"{self._where}: {use.name!r}",
-        )
 
     def _array(self, use: TensorUse, value: Any) -> Array:
         """Return a host array after checking that it is what the call was prepared for."""

@@ -28,6 +28,7 @@ from webgpu_kernels.errors import (
     DeviceClosed,
     DeviceError,
     ForeignTensor,
+    KernelError,
 )
 
 if TYPE_CHECKING:
@@ -133,12 +134,35 @@ class Device(DeviceCore):
         check_values(array, where)
         elements = as_array(array, dtype, where=where)
         spec = make_spec(elements.shape, elements.dtype, layout=layout, storage=storage, where=where)
+        return self.upload(elements, spec, narrowing, where)
+
+    def upload(self, elements: Array, spec: TensorSpec, narrowing: Narrowing, where: str) -> Tensor:
+        """Copy an array to the device that is known to be what a spec says.
+
+        Args:
+            elements: of the spec's shape and logical dtype, any memory layout.
+            spec: the tensor.
+            narrowing: as for ``tensor``.
+            where: the port, for messages.
+
+        Returns:
+            A tensor.
+
+        Raises:
+            RequestError, LimitError, OutOfMemory, DeviceError: as for ``tensor``.
+
+        Source: FORMAT, section 9.
+        """
         self.check()
         with self.lock:
             self.check()
             tensor = self._new(spec, where)
-            with self.translating(f"uploading {where}"):
+            try:
                 self.transfers.upload(tensor.allocation, elements, spec, narrowing, where)
+            except KernelError:
+                raise
+            except Exception as error:
+                raise self.failed(error, f"uploading {where}") from error
         return tensor
 
     def empty(
