@@ -79,6 +79,16 @@ def test_a_wrong_variant_ends_with_1(tmp_path: Path, capsys: pytest.CaptureFixtu
 
 
 @pytest.mark.device
+def test_one_fault_is_told_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A wrong result is told of every variant, and what does not compile once a template."""
+    root = write_benched(tmp_path / "p", {"fast": WRONG, "plain": "y[i] = nonsense;", "other": WRONG})
+    assert main(["bench", str(root), *QUICK]) == 1
+    printed = capsys.readouterr().out.splitlines()
+    failed = [line.split(": ")[1] for line in printed if line.startswith("FAILED ")]
+    assert failed == ["many on fast", "many on plain", "many on other"]
+
+
+@pytest.mark.device
 @pytest.mark.parametrize("jobs", ["1", "3"])
 def test_junit_has_a_test_for_each_case_and_variant(tmp_path: Path, jobs: str) -> None:
     """However many threads prepared the cases."""

@@ -41,6 +41,7 @@ from webgpu_kernels.tools.bench.running import Runner
 from webgpu_kernels.tools.bench.stands import Effort
 from webgpu_kernels.tools.engines import open_engine
 from webgpu_kernels.tools.results import SkippedBench, new_results, package_facts, results_json, write_results
+from webgpu_kernels.tools.suites.telling import fault_of
 
 if TYPE_CHECKING:
     import argparse
@@ -203,10 +204,7 @@ def _show(results: RunResults, seconds: float, screen: Screen) -> None:
         if benches:
             screen.table(COLUMNS, [row_of(bench) for bench in benches], right=RIGHT, title=package.op_id)
             screen.text()
-    for bench in results.benches:
-        for name, variant in bench.variants.items():
-            if variant.error is not None:
-                screen.text(("FAILED", "bold red"), f" {bench.package}: {bench.case} on {name}: {variant.error}")
+    _show_failures(results, screen)
     _show_notes(results, screen)
     noisy = sum(1 for bench in results.benches if (time := bench.variants.get(bench.chosen or "")) and time.note)
     if noisy:
@@ -222,6 +220,22 @@ def _show(results: RunResults, seconds: float, screen: Screen) -> None:
     clock = "; wall time: the device has no timestamp queries" if wall else "; GPU time" if results.benches else ""
     count = len(results.benches)
     screen.text(f"{count:,} case{'' if count == 1 else 's'} on {where} in {seconds:.0f} s{clock}")
+
+
+def _show_failures(results: RunResults, screen: Screen) -> None:
+    """Tell each fault once, with the first case and variant that met it."""
+    faults: dict[tuple[str, str], list[str]] = {}
+    for bench in results.benches:
+        for name, variant in bench.variants.items():
+            if variant.error is not None:
+                said = f"{bench.case} on {name}: {variant.error}"
+                # What is wrong is wrong in its own way.
+                fault = said if variant.error.startswith("wrong: ") else fault_of(variant.error)
+                faults.setdefault((bench.package, fault), []).append(said)
+    for (package, _), met in faults.items():
+        screen.text(("FAILED", "bold red"), f" {package}: {met[0]}")
+        if met[1:]:
+            screen.text(f"  and {len(met) - 1:,} more, for the same reason")
 
 
 def _show_notes(results: RunResults, screen: Screen) -> None:

@@ -56,10 +56,21 @@ def same_faults(results: Iterable[TestResult]) -> list[list[TestResult]]:
     """
     groups: dict[object, list[TestResult]] = {}
     for result in results:
-        said = _OF_ONE_VARIANT.sub("", (result.reason or "").partition("\n")[0])
-        key = (result.package, said) if result.outcome == "error" else id(result)
+        key = (result.package, fault_of(result.reason or "")) if result.outcome == "error" else id(result)
         groups.setdefault(key, []).append(result)
     return list(groups.values())
+
+
+def fault_of(reason: str) -> str:
+    """Return what two errors have in common that are of one fault, whatever variant met it.
+
+    Args:
+        reason: why something could not be run.
+
+    Returns:
+        Its first line, less what tells variants apart.
+    """
+    return _OF_ONE_VARIANT.sub("", reason.partition("\n")[0])
 
 
 def failure_lines(result: TestResult, rerun: Rerun) -> list[str]:
