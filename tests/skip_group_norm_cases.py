@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from webgpu_kernels import TensorSpec
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from types import ModuleType
@@ -60,9 +62,17 @@ class Case:
 
     @property
     def variants(self) -> tuple[str, str]:
-        """The two variants for what the call has and wants."""
-        rest = f"{'_bias' if self.bias else ''}{'_sum' if self.keeps_sum else '_plain'}"
-        return f"split{rest}", f"fused{rest}"
+        """The two published variants for what the call has and wants."""
+        return self.variant("split"), self.variant("fused")
+
+    @property
+    def described(self) -> dict[str, TensorSpec]:
+        """Its inputs' shapes and dtypes."""
+        return {name: TensorSpec(array.shape, str(array.dtype)) for name, array in self.inputs().items()}
+
+    def variant(self, way: str) -> str:
+        """Return the variant of this way for what the call has and wants."""
+        return f"{way}{'_bias' if self.bias else ''}{'_sum' if self.keeps_sum else '_plain'}"
 
     def inputs(self, x: Array | None = None) -> dict[str, Array]:
         """Draw the inputs, the same each time; ``x`` replaces X and makes skip and bias small beside it."""
@@ -121,6 +131,12 @@ def tolerances(case: Case, inputs: Mapping[str, Array], s: Array, y: Array, *, s
     if single_mean:
         allowed += 2.0**-22 * mean * scale
     return {"Y": allowed, "S": ulp}
+
+
+def accepted(kernel: Kernel, case: Case, **options: Any) -> tuple[str, ...]:
+    """Return the variants that take a call: the published two, and those that share a group where they can."""
+    explanation = kernel.explain(case.described, attrs=case.attrs, outputs=case.outputs, **options)
+    return tuple(candidate.id for candidate in explanation.candidates if candidate.accepted)
 
 
 def check(
