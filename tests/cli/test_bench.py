@@ -81,11 +81,13 @@ def test_a_wrong_variant_ends_with_1(tmp_path: Path, capsys: pytest.CaptureFixtu
 @pytest.mark.device
 def test_one_fault_is_told_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """A wrong result is told of every variant, and what does not compile once a template."""
-    root = write_benched(tmp_path / "p", {"fast": WRONG, "plain": "y[i] = nonsense;", "other": WRONG})
+    cases = [BENCH_CASE, {**BENCH_CASE, "name": "more"}]
+    root = write_benched(tmp_path / "p", {"fast": WRONG, "plain": "y[i] = nonsense;"}, cases)
     assert main(["bench", str(root), *QUICK]) == 1
     printed = capsys.readouterr().out.splitlines()
     failed = [line.split(": ")[1] for line in printed if line.startswith("FAILED ")]
-    assert failed == ["many on fast", "many on plain", "many on other"]
+    assert failed == ["many on fast", "many on plain", "more on fast"]
+    assert "  and 1 more, for the same reason" in printed
 
 
 @pytest.mark.device
