@@ -7,7 +7,7 @@ import re
 from typing import Any
 
 import pytest
-from skip_group_norm_cases import SHARED, Case
+from skip_group_norm_cases import SHARED, Case, accepted
 
 import webgpu_kernels as wk
 
@@ -68,8 +68,8 @@ def test_accepts_what_the_published_manifest_accepts(
         tunables=request["tunables"],
         capabilities=capabilities,
     )
-    accepted = {candidate.id for candidate in explanation.candidates if candidate.accepted}
-    assert accepted >= set(case["expected"]["eligible"])
+    eligible = {candidate.id for candidate in explanation.candidates if candidate.accepted}
+    assert eligible >= set(case["expected"]["eligible"])
 
 
 WIDE = [
@@ -84,8 +84,10 @@ WIDE = [
 
 @pytest.mark.parametrize("case", WIDE, ids=str)
 def test_wide_groups_fit_a_small_device(skip_group_norm: wk.Kernel, case: Case) -> None:
-    """Both variants keep to 64 invocations and 1 KiB of workgroup storage, however many channels a group has."""
-    for variant in case.variants:
+    """All that take it keep to 64 invocations and 1 KiB of workgroup storage, however many channels a group has."""
+    variants = accepted(skip_group_norm, case, capabilities=tiny())
+    assert set(case.variants) <= set(variants)
+    for variant in variants:
         rendering = skip_group_norm.render(
             specs(case), attrs=case.attrs, outputs=case.outputs, variant=variant, capabilities=tiny()
         )
@@ -146,12 +148,12 @@ def test_float16_needs_the_feature(skip_group_norm: wk.Kernel) -> None:
         assert explanation.variant is None
 
 
-def test_variants_are_the_published_eight_and_four_more(skip_group_norm: wk.Kernel) -> None:
-    """The published ids are part of the contract; two dispatches are this package's own way."""
+def test_variants_are_the_published_eight_and_eight_more(skip_group_norm: wk.Kernel) -> None:
+    """The published ids are part of the contract; two dispatches, and one that many share, are this package's own."""
     explanation = skip_group_norm.explain(specs(Case()), attrs=Case().attrs, capabilities=tiny())
     assert {candidate.id for candidate in explanation.candidates} == {
         f"{way}{bias}{end}"
-        for way in ("split", "fused", "pair")
+        for way in ("split", "fused", "pair", "joint")
         for bias in ("_bias", "")
         for end in ("_sum", "_plain")
     }
@@ -160,7 +162,7 @@ def test_variants_are_the_published_eight_and_four_more(skip_group_norm: wk.Kern
 def test_no_shader_asks_for_subgroups(skip_group_norm: wk.Kernel) -> None:
     """Some engines refuse the directive, others require it, so the shaders do without."""
     for case in (Case(), Case(t="float16", m="float16", channels_last=0)):
-        for variant in case.variants:
+        for variant in accepted(skip_group_norm, case, capabilities=tiny()):
             rendering = skip_group_norm.render(
                 specs(case), attrs=case.attrs, outputs=case.outputs, variant=variant, capabilities=tiny()
             )
@@ -203,8 +205,51 @@ def test_a_gpu_takes_middle_sizes_in_fewer_dispatches(
         explanation = skip_group_norm.explain(
             specs(case), attrs=case.attrs, outputs=case.outputs, capabilities=capabilities
         )
-        rest = f"{'_bias' if case.bias else ''}{'_sum' if case.keeps_sum else '_plain'}"
-        assert explanation.variant == f"{way}{rest}"
+        assert explanation.variant == case.variant(way)
+
+
+JOINED = [
+    Case(n=2, h=32, w=32, c=640, groups=32, t="float16"),
+    Case(n=2, h=32, w=32, c=640, groups=32, keeps_sum=False),
+    Case(n=2, h=16, w=16, c=1280, groups=32, bias=False),
+    Case(n=2, h=64, w=64, c=320, groups=32, channels_last=0),
+]
+LARGE = [
+    Case(n=1, h=512, w=512, c=128, groups=32, t="float16"),
+    Case(n=1, h=512, w=512, c=128, groups=32, channels_last=0),
+]
+
+
+def chosen(kernel: wk.Kernel, case: Case, info: dict[str, object], **tunables: int) -> str:
+    """Return which way a call takes on a GPU of which this is known."""
+    capabilities = wk.Capabilities(features={"shader-f16"}, limits=GPU, adapter_info=info)
+    explanation = kernel.explain(
+        specs(case), attrs=case.attrs, outputs=case.outputs, capabilities=capabilities, tunables=tunables
+    )
+    return str(explanation.variant).partition("_")[0]
+
+
+@pytest.mark.parametrize("case", JOINED, ids=str)
+def test_workgroups_share_a_group_where_all_of_them_run_at_once(skip_group_norm: wk.Kernel, case: Case) -> None:
+    """One waits in vain for those that have not begun: it has to be known that there are none."""
+    assert chosen(skip_group_norm, case, {"invocationsInFlight": 270336}) == "joint"
+    assert chosen(skip_group_norm, case, {"invocationsInFlight": 4096}) != "joint"
+    assert chosen(skip_group_norm, case, {"invocationsInFlight": 0}) != "joint"
+    assert chosen(skip_group_norm, case, {}) != "joint"
+    assert chosen(skip_group_norm, case, {"isFallbackAdapter": True, "invocationsInFlight": 270336}) != "joint"
+
+
+@pytest.mark.parametrize("case", JOINED, ids=str)
+def test_somebody_who_knows_may_say_how_many_run_at_once(skip_group_norm: wk.Kernel, case: Case) -> None:
+    """A browser tells no program how many invocations a GPU has in flight."""
+    assert chosen(skip_group_norm, case, {}, JOINT_LANES=168_960) == "joint"
+    assert chosen(skip_group_norm, case, {"invocationsInFlight": 270336}, JOINT_LANES=64) != "joint"
+
+
+@pytest.mark.parametrize("case", LARGE, ids=str)
+def test_registers_do_not_hold_a_large_image(skip_group_norm: wk.Kernel, case: Case) -> None:
+    """However many invocations there are, each keeps only so many words."""
+    assert chosen(skip_group_norm, case, {"invocationsInFlight": 270336}) == "split"
 
 
 def test_a_gpu_is_given_enough_lanes(skip_group_norm: wk.Kernel) -> None:
