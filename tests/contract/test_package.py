@@ -290,6 +290,28 @@ def test_only_plain_files_are_read(tmp_path: Path) -> None:
             package.template(name)
 
 
+@pytest.mark.parametrize("into", ["link", "pipe"])
+def test_a_file_that_is_swapped_after_the_check_is_not_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, into: str
+) -> None:
+    """Neither followed out of the package, nor waited for."""
+    package = open_package(make(tmp_path / "p", asking_for("a.wgsl"), a_wgsl=""))
+    path, outside = package.root / "a.wgsl", tmp_path / "secret"
+    outside.write_text("secret")
+    is_file = Path.is_file
+
+    def swapped(asked: Path) -> bool:
+        there = is_file(asked)
+        if asked == path.resolve():
+            path.unlink()
+            path.symlink_to(outside) if into == "link" else os.mkfifo(path)
+        return there
+
+    monkeypatch.setattr(Path, "is_file", swapped)
+    with pytest.raises(PackageError, match=r"'a\.wgsl'(: Too many levels of symbolic links| is not a file)$"):
+        package.template("a.wgsl")
+
+
 def test_a_circle_of_links_is_refused(tmp_path: Path) -> None:
     """With an error of this library."""
     package = open_package(make(tmp_path / "p", asking_for("a.wgsl")))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import re
+import stat
 from typing import TYPE_CHECKING, Final
 
 from webgpu_kernels.errors import PackageError
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 MAX_FILE_BYTES: Final = 4 * 2**20
+_FLAGS: Final = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 _FORBIDDEN: Final = re.compile(r"[\\:\x00-\x1f\x7f]|(^|/)\.{0,2}(/|$)")
 
 
@@ -120,7 +122,11 @@ def reason_of(error: Exception) -> str:
 
 
 def _read(target: Path, name: str, where: str) -> bytes:
-    content = read_some(target, MAX_FILE_BYTES)
+    # Between the check and now it may have become a link, or a pipe that nobody writes to.
+    with os.fdopen(os.open(target, _FLAGS), "rb") as file:
+        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+            raise PackageError(f"{name!r} is not a file", where=where)
+        content = file.read(MAX_FILE_BYTES + 1)
     if len(content) > MAX_FILE_BYTES:
         raise PackageError(
             f"{name!r} is larger than {MAX_FILE_BYTES:,} bytes, the most a package's file may have", where=where
