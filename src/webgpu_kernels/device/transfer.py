@@ -1,6 +1,6 @@
 """Copies between numpy arrays and device memory.
 
-Small uploads go through the queue; large ones through three staging buffers of 8 MiB, because a large write_buffer
+Small uploads go through the queue; large ones through three staging buffers of 4 MiB, because a large write_buffer
 doubles host memory, is slow, and loses the device where memory runs out inside it. Reads go through pooled buffers.
 """
 
@@ -30,8 +30,8 @@ CHUNK_BYTES: Final = 16 << 20
 """Most that is read in one piece."""
 STAGED_READS_BYTES: Final = 64 << 20
 """Most that pooled read buffers keep (FORMAT, section 8)."""
-WRITE_CHUNK_BYTES: Final = 8 << 20
-"""Most that is uploaded in one piece."""
+WRITE_CHUNK_BYTES: Final = 4 << 20
+"""Most that is uploaded in one piece: the first touch of its staging buffer takes longer than what it saves later."""
 STAGED_WRITES: Final = 3
 """Such pieces under way at once."""
 _QUEUE_WRITE_BYTES: Final = 1 << 20
@@ -261,7 +261,7 @@ def _decode(copied: Copied, view: Array) -> None:
 
 
 def _chunks(array: Array, bits: int) -> Iterator[Array]:
-    """Flat pieces of at most 8 MiB encoded, without copying the whole of an array that is not contiguous."""
+    """Flat pieces of at most 4 MiB encoded, without copying the whole of an array that is not contiguous."""
     step = WRITE_CHUNK_BYTES * 8 // bits
     flat: Any = array.reshape(-1) if array.flags.c_contiguous or array.nbytes <= WRITE_CHUNK_BYTES else array.flat
     for start in range(0, array.size, step):
