@@ -26,6 +26,17 @@ SPIN = f"""@group(0) @binding(0) var<storage, read> x: array<f32>;
   y[id.x % 64] = sum;
 }}"""
 
+COUNT = """@group(0) @binding(0) var<storage, read> x: array<f32>;
+@group(0) @binding(1) var<storage, read_write> y: array<f32>;
+@group(0) @binding(2) var<storage, read_write> board: array<u32>;
+@group(0) @binding(3) var<storage, read_write> cleared: array<u32>;
+@compute @workgroup_size(1) fn main() {
+    y[0] = x[0] + f32(board[0]);
+    y[1] = f32(cleared[0]);
+    board[0] += 1u;
+    cleared[0] += 1u;
+}"""
+
 
 class Programs:
     """Builds small programs."""
@@ -80,6 +91,21 @@ class Programs:
             grid=((count + 63) // 64, 1, 1),
         )
         return self.program((step,), (self.use("x", (count,)),), (self.use("y", (count,), output=True),))
+
+    def counting(self, *, kept: bool = True) -> Program:
+        """Y[0] = x[0] + what the runs before left of an intermediate that may be kept, y[1] = of one that is not."""
+        slots = (
+            self.slot("x", "read-only-storage"),
+            self.slot("y", "storage"),
+            self.slot("board", "storage", "scratch"),
+            self.slot("cleared", "storage", "scratch"),
+        )
+        scratch = (
+            Scratch(id="board", size_bytes=4, zero_init=True, kept=kept),
+            Scratch(id="cleared", size_bytes=4, zero_init=True),
+        )
+        outputs = (self.use("y", (2,), output=True),)
+        return self.program((self.step(COUNT, *slots),), (self.use("x", (1,)),), outputs, scratch)
 
     def spin(self, groups: int) -> Program:
         """Keep the GPU busy for a while that grows with the number of workgroups."""

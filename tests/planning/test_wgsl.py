@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from webgpu_kernels.errors import PlanError
-from webgpu_kernels.planning.wgsl import check_opaque_int64, missing_directives, without_comments
+from webgpu_kernels.planning.wgsl import check_opaque_int64, kept_names, missing_directives, without_comments
 
 
 @pytest.mark.parametrize(
@@ -46,6 +46,25 @@ def test_comments_enable_nothing(text: str) -> None:
 def test_a_line_comment_does_not_open_a_block() -> None:
     """Code after a line comment that contains the opening of a block comment is still code."""
     assert missing_directives("// /*\nvar x: f16;") == ("enable f16;",)
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("// kept: board\nvar x: f32;", {"board"}),
+        ("var x: f32;\n// kept: board\n// kept: flags_2", {"board", "flags_2"}),
+        ("// kept: board\n// kept: board\n", {"board"}),
+        ("var x: f32; // kept: board", set()),
+        (" // kept: board", set()),
+        ("//kept: board", set()),
+        ("// kept: board and flags", set()),
+        ("// kept:", set()),
+        ("", set()),
+    ],
+)
+def test_a_line_of_its_own_says_what_is_kept(text: str, names: set[str]) -> None:
+    """One name a line, and nothing beside it: what is said by accident would not be cleared."""
+    assert kept_names(text) == names
 
 
 @given(st.text(alphabet="/*\n fx1", max_size=40))

@@ -146,6 +146,13 @@ def test_scratch_starts_as_the_program_asks(browser_engine: ChromiumEngine, make
         assert outcome.outputs["y"].tolist() == [rest + 1, rest]
 
 
+def test_what_a_program_keeps_is_cleared_here(browser_engine: ChromiumEngine, make: Programs) -> None:
+    """A browser's host knows nothing of it, and need not: zeros are what a first run finds."""
+    for repeat in (0, 2):
+        outcome = browser_engine.run(make.counting(), {"x": np.zeros(1, np.float32)}, repeat=repeat)
+        assert outcome.outputs["y"].tolist() == [0, 0]
+
+
 def test_a_window_of_a_tensor_is_bound(browser_engine: ChromiumEngine, make: Programs) -> None:
     """Offset and size of a binding are the program's."""
     program = copying(make, "if (id.x < 4) { y[id.x] = x[id.x] + arrayLength(&x); }")

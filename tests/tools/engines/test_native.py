@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 from doubling_package import RIGHT, doubling_kernel, doubling_manifest
+from hand_made_programs import Programs
 from table_package import write_table_package
 
 import webgpu_kernels as wk
@@ -97,6 +98,15 @@ def test_a_tensor_updated_in_place_is_not_poisoned(engine: Engine, tmp_path: Pat
     outcome = engine.run(program, {"y": np.array([1, 2, 3], np.float32)})
     assert outcome.outputs["y"].tolist() == [1.0, 4.0, 6.0]
     assert dict(outcome.unwritten) == {}
+
+
+def test_what_a_program_keeps_is_not_poisoned(engine: Engine) -> None:
+    """It begins with zeros in every run of an engine; timed runs go on from there."""
+    program, inputs = Programs().counting(), {"x": np.zeros(1, np.float32)}
+    for repeat in (0, 2, 0):
+        outcome = engine.run(program, inputs, repeat=repeat)
+        assert outcome.outputs["y"].tolist() == [0, 0]
+        assert dict(outcome.unwritten) == {}
 
 
 def test_packed_inputs_and_projected_integers_are_stored_as_the_contract_says(engine: Engine, tmp_path: Path) -> None:

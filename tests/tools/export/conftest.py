@@ -28,11 +28,22 @@ def norm_case() -> Export:
 @pytest.fixture(scope="session")
 def split_norm() -> Export:
     """A call of SkipGroupNorm in three passes."""
+    return export_norm("split_plain")
+
+
+@pytest.fixture(scope="session")
+def joint_norm() -> Export:
+    """The same call in one pass, which also takes a board as its last run left it."""
+    return export_norm("joint_plain")
+
+
+def export_norm(variant: str) -> Export:
+    """Export a call of SkipGroupNorm."""
     image, channels = wk.TensorSpec((1, 32, 32, 64), "float32"), wk.TensorSpec((64,), "float32")
     call = CallDescription(
         inputs={"X": image, "gamma": channels, "beta": channels, "skip": image},
         attrs={"groups": 8, "activation": 1},
-        variant="split_plain",
+        variant=variant,
     )
     kernel = wk.get_kernel("com.microsoft.SkipGroupNorm")
     return export_call(kernel, call, portable_capabilities(call))

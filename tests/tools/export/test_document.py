@@ -92,6 +92,17 @@ def test_buffers_have_sizes_and_roles() -> None:
     assert {entry["id"] for entry in document["scratch"]} == {"partials", "stats"}
 
 
+def test_what_a_program_keeps_is_cleared_by_other_hosts() -> None:
+    """They are told only that it has to hold zeros."""
+    assert as_json(describe_program(Programs().counting()))["scratch"] == [
+        {"id": "board", "sizeBytes": 4, "zeroInit": True},
+        {"id": "cleared", "sizeBytes": 4, "zeroInit": True},
+    ]
+    joint = replace(NORM, variant="joint_plain")
+    (board,) = document_of(exported("com.microsoft.SkipGroupNorm", joint, with_data=False))["scratch"]
+    assert (board["id"], board["zeroInit"], set(board)) == ("board", True, {"id", "sizeBytes", "zeroInit"})
+
+
 def test_the_wgsl_is_what_a_call_renders() -> None:
     """Each pass names its file; nothing is rendered differently for an export."""
     made = exported("com.microsoft.SkipGroupNorm", NORM, with_data=False)

@@ -115,11 +115,15 @@ class NativeEngine:
         return self.device.wrap(words.buffer, use.shape, use.dtype, use.layout, use.storage, words.offset)
 
     def _poison_scratch(self, program: Program) -> None:
-        """Fill the intermediates that the coming run will be given: its calls take the same ones for the same sizes."""
+        """Fill the intermediates that the coming run will be given: its calls take the same ones for the same sizes.
+
+        What the program keeps is its own, and begins with zeros.
+        """
         device = self.device
+        passing = tuple(entry for entry in program.scratch if not entry.kept)
         with device.lock:
-            scratch = device.scratch.get(program.scratch, program.where)
-            for entry in program.scratch:
+            scratch = device.scratch.get(passing, program.where)
+            for entry in passing:
                 words = poisoned_words(entry.size_bytes, SCRATCH_POISON)
                 spec = TensorSpec(words.shape, "uint32")
                 device.transfers.upload(scratch[entry.id], words, spec, "checked", entry.id)
