@@ -108,12 +108,12 @@ def one_variant_takes(*clauses: str) -> Callable[[Manifest], object]:
     return change
 
 
-def bindings(count: int) -> Callable[[Manifest], object]:
+def bindings(count: int, **members: object) -> Callable[[Manifest], object]:
     """Bind so many more intermediates."""
 
     def change(manifest: Manifest) -> None:
         names = [f"scratch{index}" for index in range(count)]
-        both(intermediates=[{"id": name, "dtype": "float32", "shape": [4]} for name in names])(manifest)
+        both(intermediates=[{"id": name, "dtype": "float32", "shape": [4], **members} for name in names])(manifest)
         for each in manifest["variants"]:
             each["passes"][0]["bindings"] += names
 
@@ -140,6 +140,7 @@ def with_line(line: str) -> str:
     return TEMPLATE.replace("    let i =", f"    {line}\n    let i =")
 
 
+KEEPING = "// kept: scratch0\n" + with_line("scratch0[lane % 4u] = 1.0;")
 TESTS_OF_VECTORS = json.dumps({"cases": [{**TESTS["cases"][0], "force": ["vectors"]}]})
 REFUSED_CASE = json.dumps(
     {"cases": [*TESTS["cases"], {**TESTS["cases"][0], "name": "refused", "attrs": {"factors": 3}}]}
@@ -178,6 +179,9 @@ PROVOKING: dict[str, Spoiled] = {
         when("device.features.has('shader-f32') or true"), "manifest.json: variants[1].when[1]", "'shader-f32'"
     ),
     "L104": Spoiled(place="scale.wgsl.jinja:5", message="'sise'", template=with_line("// {{ sise }}")),
+    "L105": Spoiled(
+        bindings(1), "scale.wgsl.jinja:1", "// kept: scratch0 is of no intermediate with zeroInit", template=KEEPING
+    ),
     "L201": Spoiled(passes(shader="gone.wgsl.jinja"), "manifest.json: variants[0].passes[0].shader", "is missing"),
     "L202": Spoiled(place="scale.wgsl.jinja:11", message="endif", template=with_line("{% if size %}")),
     "L203": Spoiled(
@@ -277,6 +281,7 @@ SILENT: dict[str, Spoiled] = {
     "L102": Spoiled(when("device.limits.maxComputeWorkgroupSizeX >= 0")),
     "L103": Spoiled(when("device.features.has('shader-f16') or device.adapterInfo.vendor is defined or true")),
     "L104": Spoiled(template=with_line("// {{ sise if sise is defined else size }}")),
+    "L105": Spoiled(bindings(1, zeroInit=True), template=KEEPING),
     "L201": Spoiled(),
     "L202": Spoiled(template=with_line("{% if size %}{% endif %}")),
     "L203": Spoiled(template=with_line('{% if size > 9999 %}{{ raise_exception("too wide") }}{% endif %}')),

@@ -80,6 +80,12 @@ CODES: Final[Mapping[str, Code]] = MappingProxyType(
             "A template uses a name that no pass which renders it has; it is silently undefined.",
             "Derive the name, or write it as it is derived.",
         ),
+        "L105": Code(
+            "warning",
+            "A line // kept: x of a rendered shader names no intermediate with zeroInit that the pass binds; it says"
+            " nothing.",
+            "Write the id alone, as the manifest has it, and give the intermediate zeroInit.",
+        ),
         "L201": Code("error", "A template is missing or cannot be read.", "Add the file."),
         "L202": Code("error", "A template does not parse.", "Correct the template."),
         "L203": Code("error", "A template fails while it is rendered.", "Correct the template, or guard the variant."),

@@ -12,7 +12,7 @@ from webgpu_kernels.errors import KernelError, LanguageError, LimitError, Packag
 from webgpu_kernels.planning.bindings import tensor_bytes
 from webgpu_kernels.planning.capabilities import DEFAULT_LIMITS
 from webgpu_kernels.planning.quantities import as_count
-from webgpu_kernels.planning.wgsl import enabled_features
+from webgpu_kernels.planning.wgsl import enabled_features, kept_names
 from webgpu_kernels.tools.lint.findings import Place
 from webgpu_kernels.tools.lint.invocations import array_lengths
 from webgpu_kernels.tools.lint.loops import longest_loops
@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 MAX_SHADER_CHARS: Final = 120_000
 """Longer texts are not looked into: nobody writes them, and looking takes long."""
 _ROUND: Final = re.compile(r"\[\d+\]")
+_SAYS_KEPT: Final = re.compile(r"^[ \t]*//[ \t]*kept:.*$", re.MULTILINE)
+"""What was meant to say that an intermediate is kept, also where it does not."""
 
 
 class RunRules:
@@ -160,12 +162,25 @@ class RunRules:
             check_memory(step, where="")
         except ShaderError as error:
             self._findings.add("L205", shader_place(error, path), f"{error.message} {run.where}")
+        self._check_kept(run, step, path)
         loop = longest_loops(step, planned.bindings, array_lengths(planned.bindings, _sizes(run)))
         if loop is not None:
             place = line_place(step, loop.line, path)
             if not self._findings.has("L508", place):
                 message = f"{loop.rounds:,} rounds in one lane {run.where}"
                 self._findings.add("L508", place, message)
+
+    def _check_kept(self, run: Run, step: ProgramPass, path: str) -> None:
+        """Look for lines that mean to say of an intermediate that it is kept and do not."""
+        assert run.plan is not None
+        bound = {slot.name for slot in step.slots if slot.source == "scratch"}
+        cleared = {entry.id for entry in run.plan.intermediates if entry.zero_init} & bound
+        for line in _SAYS_KEPT.finditer(step.wgsl):
+            if not kept_names(line[0]) & cleared:
+                place = line_place(step, step.wgsl.count("\n", 0, line.start()) + 1, path)
+                if not self._findings.has("L105", place):
+                    message = f"{line[0].strip()} is of no intermediate with zeroInit that the pass binds"
+                    self._findings.add("L105", place, message)
 
 
 def _sizes(run: Run) -> dict[str, int]:
