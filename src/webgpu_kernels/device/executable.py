@@ -116,9 +116,7 @@ class Executable:
             else:
                 results = self._results(given, outputs)
             key = (*map(_KEY_OF, given), *map(_KEY_OF, results))
-            bound = self._cache.find(key)
-            if bound is None:
-                bound = self._bind(key, given, results)
+            bound = self._cache.find(key) or self._bind(key, given, results)
             if device.batches and (calls := device.current_batch()) is not None:
                 calls.record(bound, () if results is outputs else _created(results, given, outputs))
             elif bound.stages is None:
