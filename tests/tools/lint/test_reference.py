@@ -44,6 +44,8 @@ def test_a_reference_that_cannot_be_called_is_told(tmp_path: Path, text: str, sa
         "from somewhere import reference",
         "from somewhere import *",
         "reference = lambda inputs, attrs, outputs: {}",
+        "x = 1\n" * 100_000,
+        "'\\d'\ndef reference(inputs, attrs, outputs): ...",
         "raise SystemExit('never run')\ndef reference(inputs, attrs, outputs): ...",
     ],
 )
