@@ -7,7 +7,6 @@ doubles host memory, is slow, and loses the device where memory runs out inside 
 from __future__ import annotations
 
 from collections import deque
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from webgpu_kernels.arrays import np
@@ -47,25 +46,20 @@ class Source(NamedTuple):
     target: Array
 
 
-@dataclass(frozen=True, slots=True)
-class Piece:
-    """Elements of a source and their place in a staging buffer."""
+class Piece(NamedTuple):
+    """Elements of a source, the bytes that they are there, and their place in a staging buffer."""
 
     source: Source
     start: int
-    count: int
+    elements: int
+    start_bytes: int
+    size_bytes: int
     staged_at: int
-
-    @property
-    def size_bytes(self) -> int:
-        """Bytes that its elements take."""
-        return _bytes(self.count, encoded_bits(self.source.spec))
 
     def copy_to(self, staging: Wgpu) -> Copy:
         """Return the copy that brings it to its place."""
         source = self.source.allocation
-        start = source.offset + _bytes(self.start, encoded_bits(self.source.spec))
-        return source.buffer, start, staging, self.staged_at, _up(self.size_bytes, 4)
+        return source.buffer, source.offset + self.start_bytes, staging, self.staged_at, _up(self.size_bytes, 4)
 
 
 class Copied(NamedTuple):
@@ -240,16 +234,17 @@ def plan_reads(sources: Sequence[Source]) -> Iterator[tuple[Piece, ...]]:
     group: list[Piece] = []
     used = 0
     for source in sources:
-        bits = encoded_bits(source.spec)
+        bits, size = encoded_bits(source.spec), source.spec.size
         start = 0
-        while start < source.spec.size:
+        while start < size:
             if used >= CHUNK_BYTES:
                 yield tuple(group)
                 group, used = [], 0
-            count = min(source.spec.size - start, (CHUNK_BYTES - used) * 8 // bits)
-            group.append(Piece(source, start, count, used))
+            count = min(size - start, (CHUNK_BYTES - used) * 8 // bits)
+            size_bytes = _bytes(count, bits)
+            group.append(Piece(source, start, count, _bytes(start, bits), size_bytes, used))
             start += count
-            used = _up(used + _bytes(count, bits), 8)
+            used = _up(used + size_bytes, 8)
     if group:
         yield tuple(group)
 
@@ -257,7 +252,7 @@ def plan_reads(sources: Sequence[Source]) -> Iterator[tuple[Piece, ...]]:
 def _decode(copied: Copied, view: Array) -> None:
     for piece in copied.pieces:
         stored = view[piece.staged_at : piece.staged_at + piece.size_bytes].view(stored_dtype(piece.source.spec))
-        decode(stored, piece.source.spec, piece.source.target[piece.start : piece.start + piece.count])
+        decode(stored, piece.source.spec, piece.source.target[piece.start : piece.start + piece.elements])
 
 
 def _chunks(array: Array, bits: int) -> Iterator[Array]:
