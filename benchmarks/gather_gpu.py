@@ -2,9 +2,9 @@
 
     python benchmarks/gather_gpu.py [ROUNDS] [--all]
 
-Timestamp queries, the better median of two series. Indices and outputs rotate among sets, so that no cache holds what a run is about to write,
-and the GPU is kept busy up to the first timed run: between kernels its clock falls. With --all, two tables in all ways
-to store and to look them up: 96 lines.
+Timestamp queries, the better median of two series. Indices and outputs rotate among sets, so that no cache holds what a
+run is about to write, and the GPU is kept busy up to the first timed run: between kernels its clock falls. With --all,
+two tables in all ways to store and to look them up: 96 lines.
 """
 
 from __future__ import annotations
