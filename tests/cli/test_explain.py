@@ -78,6 +78,18 @@ def test_a_call_that_no_variant_takes_ends_with_1(wk: Wk) -> None:
     assert all(not candidate["accepted"] and candidate["reason"] for candidate in document["candidates"])
 
 
+def test_what_is_to_blame_alone_is_told_first(wk: Wk) -> None:
+    """As a call would be told, before the same reason stands with every candidate."""
+    words = ("explain", "com.microsoft.SkipGroupNorm", "--capabilities", "h200", "--case", "float32_float32_gamma_nhwc")
+    ran = wk(*words, "--attr", "groups=1.5")
+    said = "com.microsoft.SkipGroupNorm: attribute 'groups': wrong kind of value: expected an integer, got 1.5"
+    assert ran.code == 1
+    assert said in " ".join(ran.out.split())
+    assert max(map(len, ran.out.splitlines())) <= WIDTH
+    assert wk(*words, "--attr", "groups=1.5", "--json").document["refusal"] == said
+    assert "refusal" not in wk(*words, "--json").document
+
+
 def test_a_variant_may_be_forced(wk: Wk) -> None:
     """Whatever ranks above it."""
     ran = wk("explain", *ADD, "--capabilities", "h200", "--variant", "elements", "--json")

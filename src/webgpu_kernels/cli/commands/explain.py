@@ -13,20 +13,26 @@ Exits with 1 where no variant takes the call.
 
 from __future__ import annotations
 
+import textwrap
 from typing import TYPE_CHECKING, Any
 
 from webgpu_kernels.cli.calls import add_call, call_of
 from webgpu_kernels.cli.devices import add_adapter, add_capabilities, asked_device
 from webgpu_kernels.cli.exits import Exit
 from webgpu_kernels.cli.packages import add_package, located
+from webgpu_kernels.errors import KernelError, NoVariantError
 from webgpu_kernels.tools.calls import call_json
 
 if TYPE_CHECKING:
     import argparse
 
     from webgpu_kernels.cli.screen import Screen
+    from webgpu_kernels.kernel import Kernel
+    from webgpu_kernels.planning.capabilities import Capabilities
     from webgpu_kernels.planning.explanation import Explanation
+    from webgpu_kernels.tools.calls import CallDescription
 
+_WIDTH = 80
 _STYLES = {"  * ": "bold green", "  - ": "dim", "    ": "dim"}
 
 
@@ -47,9 +53,25 @@ def run(arguments: argparse.Namespace, screen: Screen) -> Exit:
     first, *rest = str(explanation).splitlines()
     screen.text((first, "bold"))
     screen.text(("  on ", "dim"), device.name)
+    refusal = _refusal(call, kernel, device.capabilities) if explanation.variant is None else None
+    if refusal is not None:
+        for line in textwrap.wrap(refusal, _WIDTH, initial_indent="  ", subsequent_indent="  "):
+            screen.text((line, "red"))
     _show(rest, screen)
-    screen.result({"device": device.name, "call": call_json(call), **explanation_json(explanation)})
+    document = {"device": device.name, "call": call_json(call), **explanation_json(explanation)}
+    screen.result(document | ({"refusal": refusal} if refusal is not None else {}))
     return Exit.GOOD if explanation.variant is not None else Exit.FOUND
+
+
+def _refusal(call: CallDescription, kernel: Kernel, capabilities: Capabilities) -> str | None:
+    """Return what a call would be told where one thing is to blame; each candidate's own reason follows anyway."""
+    try:
+        call.program(kernel, capabilities)
+    except NoVariantError as error:
+        return None if error.reasons and "\n" in str(error) else str(error)
+    except KernelError as error:
+        return str(error)
+    return None
 
 
 def _show(lines: list[str], screen: Screen) -> None:
