@@ -47,6 +47,7 @@ def test_a_large_gpu_has_its_own_limits() -> None:
     assert "shader-f16" in found.features
     assert found.limits["maxComputeWorkgroupStorageSize"] == 49152
     assert found.limits["maxComputeInvocationsPerWorkgroup"] == 1024
+    assert isinstance(found.adapter_info["invocationsInFlight"], int)
 
 
 @pytest.mark.device
@@ -110,19 +111,20 @@ def test_all_defects_of_a_file_are_listed(tmp_path: Path) -> None:
             "feature": [],
             "features": ["shader-f16", 3],
             "limits": {"maxBuferSize": 1, "maxBufferSize": -1, "maxBindGroups": True},
-            "adapterInfo": {"vendor": "x", "subgroupMinSize": "4"},
+            "adapterInfo": {"vendor": "x", "subgroupMinSize": "4", "invocationsInFlight": 0},
         },
     )
     with pytest.raises(RequestError) as caught:
         load_capabilities(path)
     assert str(caught.value).splitlines() == [
-        f"{path}: the description of a device has 6 defects",
+        f"{path}: the description of a device has 7 defects",
         "  feature: is not a key of a device: did you mean 'features'?",
         "  features[1]: must be a string, not the number 3",
         "  limits.maxBuferSize: is not a key of 'limits': did you mean 'maxBufferSize'?",
         "  limits.maxBufferSize: must be an integer of at least 0, not the number -1",
         "  limits.maxBindGroups: must be an integer of at least 0, not true",
         '  adapterInfo.subgroupMinSize: must be an integer of at least 1, not the string "4"',
+        "  adapterInfo.invocationsInFlight: must be an integer of at least 1, not the number 0",
     ]
 
 

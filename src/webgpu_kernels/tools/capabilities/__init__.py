@@ -31,6 +31,7 @@ _INFO: Final = Table(
     "'adapterInfo'",
     Key("subgroupMinSize", Whole(1), "The least subgroup size."),
     Key("subgroupMaxSize", Whole(1), "The greatest subgroup size."),
+    Key("invocationsInFlight", Whole(1), "How many invocations a GPU runs side by side, as this library measures it."),
     open=True,
 )
 _LIMITS: Final = Table("'limits'", *(Key(name, Whole(), f"WebGPU's {name}.") for name in DEFAULT_LIMITS))
