@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 from sample_manifests import a_pass, scale_manifest
 
 from webgpu_kernels.language import Template, compile_template
-from webgpu_kernels.planning.rendering import build_program
+from webgpu_kernels.planning.rendering import MAX_KEPT_BYTES, build_program
 
 if TYPE_CHECKING:
     from sample_manifests import Planner
@@ -30,7 +30,7 @@ class Texts:
         return compile_template(self._texts[name], name=name)
 
 
-def board(plan: Planner, *texts: str, zero_init: bool = True, binders: int | None = None, **changes: Any) -> Scratch:
+def board(plan: Planner, *texts: str, zero_init: bool = True, binders: int | None = None, words: int = 4) -> Scratch:
     """Return what a program of these shaders makes of its intermediate; the first ones bind it."""
     steps = [
         a_pass(
@@ -40,8 +40,8 @@ def board(plan: Planner, *texts: str, zero_init: bool = True, binders: int | Non
         )
         for index in range(len(texts))
     ]
-    entry = {"id": "board", "dtype": "uint32", "shape": [4], "zeroInit": zero_init}
-    variant = {"id": "only", "intermediates": [entry], "passes": steps, **changes}
+    entry = {"id": "board", "dtype": "uint32", "shape": [words], "zeroInit": zero_init}
+    variant = {"id": "only", "intermediates": [entry], "passes": steps}
     manifest = scale_manifest(bindings={"board": {"scratch": "board"}}, variants=[variant])
     program = build_program(Texts(**{f"s{index}.wgsl.jinja": text for index, text in enumerate(texts)}), plan(manifest))
     (found,) = program.scratch
@@ -68,6 +68,12 @@ def test_what_may_hold_anything_is_not_kept(plan: Planner) -> None:
     """Without zeroInit the first run would see anything, and not zeros."""
     found = board(plan, KEPT, zero_init=False)
     assert (found.zero_init, found.kept) == (False, False)
+
+
+def test_what_is_large_is_not_kept(plan: Planner) -> None:
+    """Every compiled call would hold as much, whoever wrote the package."""
+    assert board(plan, KEPT, words=MAX_KEPT_BYTES // 4).kept
+    assert not board(plan, KEPT, words=MAX_KEPT_BYTES // 4 + 1).kept
 
 
 def test_another_name_is_not_meant(plan: Planner) -> None:

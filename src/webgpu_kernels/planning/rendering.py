@@ -23,6 +23,8 @@ WORK_A_PASS: Final = 50
 """Units of work that each pass may add to what one rendering may spend."""
 MAX_PROGRAM_CHARS: Final = 2**22
 """Characters of all shaders of a program that differ."""
+MAX_KEPT_BYTES: Final = 2**20
+"""Of an intermediate that stays: each compiled call holds its own while it lives, so larger ones are cleared."""
 
 # What going through a text costs, whose lines are counted and whose comments and directives are looked for.
 _KNOWN_CHARS_A_UNIT: Final = 512
@@ -71,7 +73,8 @@ def build_program(templates: Templates, plan: Plan) -> Program:
 
 
 def _scratch(entry: PlannedIntermediate, texts: AbstractSet[str]) -> Scratch:
-    kept = entry.zero_init and all(entry.id in kept_names(text) for text in texts)
+    small = entry.size_bytes <= MAX_KEPT_BYTES
+    kept = entry.zero_init and small and all(entry.id in kept_names(text) for text in texts)
     return Scratch(id=entry.id, size_bytes=entry.size_bytes, zero_init=entry.zero_init, kept=kept)
 
 
