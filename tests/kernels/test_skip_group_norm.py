@@ -75,8 +75,9 @@ def test_options_combine(skip_group_norm: wk.Kernel, case: Case) -> None:
 @pytest.mark.parametrize("case", COMBINATIONS, ids=label)
 def test_every_combination(skip_group_norm: wk.Kernel, case: Case) -> None:
     """All of them, on a shape whose vectors and slabs do not come out even."""
-    for variant in accepted(skip_group_norm, case):
-        check(skip_group_norm, replace(case, h=13, w=7, c=30, groups=5), variant)
+    call = replace(case, h=13, w=7, c=30, groups=5)
+    for variant in accepted(skip_group_norm, call):
+        check(skip_group_norm, call, variant)
 
 
 @pytest.mark.parametrize("case", layouts(SHAPES), ids=label)
