@@ -102,7 +102,7 @@ def test_it_takes_enough_cases_to_be_tested(skip_group_norm: wk.Kernel) -> None:
             for case, tunables in itertools.product(CASES, TUNABLES)
             if case.channels_last == channels_last
         ]
-        assert sum(count > 0 for count in shared) >= 0.75 * len(shared)
+        assert sum(count > 0 for count in shared) >= len(shared) * 2 / 3
         assert 1 in shared
         assert any(1 < count <= 8 for count in shared)
         assert any(count > 16 for count in shared)
