@@ -83,6 +83,8 @@ class Device(DeviceCore):
     def from_wgpu(cls, wgpu_device: Wgpu, *, pool_limit_bytes: int = POOL_LIMIT_BYTES) -> Self:
         """Use a device that other code opened; it is never destroyed here.
 
+        A GPU is asked how many invocations it has in flight: three dispatches of a fraction of a millisecond.
+
         Args:
             wgpu_device: wgpu's ``GPUDevice``.
             pool_limit_bytes: as for the class.

@@ -51,7 +51,7 @@ def with_residency(facts: Mapping[str, object], wgpu_device: Wgpu) -> dict[str, 
 
     Args:
         facts: WebGPU's adapter facts.
-        wgpu_device: a device of it that nothing else uses yet.
+        wgpu_device: a device of it; what else runs on the GPU meanwhile makes the answer smaller.
 
     Returns:
         The facts, with ``invocationsInFlight`` unless the adapter is a software one, which runs workgroups in turns.
