@@ -78,6 +78,20 @@ def test_a_call_that_no_variant_takes_ends_with_1(wk: Wk) -> None:
     assert all(not candidate["accepted"] and candidate["reason"] for candidate in document["candidates"])
 
 
+def test_one_reason_for_many_candidates_is_told_once(wk: Wk) -> None:
+    """Each of them keeps its line; the document has the reason with all of them."""
+    ran = wk("explain", *ADD, "--capabilities", "webgpu-defaults")
+    assert ran.out[ran.out.index("candidates") :].splitlines() == [
+        "candidates",
+        "  - flat_vec4  rejected",
+        "      float16 needs the feature shader-f16, which the device lacks",
+        "  - rows_vec4  rejected likewise",
+        "  - elements   rejected likewise",
+    ]
+    document = wk("explain", *ADD, "--capabilities", "webgpu-defaults", "--json").document
+    assert len({candidate["reason"] for candidate in document["candidates"]}) == 1
+
+
 def test_what_is_to_blame_alone_is_told_first(wk: Wk) -> None:
     """As a call would be told, before the same reason stands with every candidate."""
     words = ("explain", "com.microsoft.SkipGroupNorm", "--capabilities", "h200", "--case", "float32_float32_gamma_nhwc")

@@ -72,8 +72,10 @@ class Explanation:
             lines += ["tuned", *_wrapped(self.tuned, "  ")]
         lines.append("candidates")
         width = max((len(candidate.id) for candidate in self.candidates), default=0)
+        above = None
         for candidate in self.candidates:
-            lines += _candidate_lines(candidate, width, chosen=candidate.id == self.variant)
+            lines += _candidate_lines(candidate, width, above, chosen=candidate.id == self.variant)
+            above = candidate
         if self.passes:
             lines.append("passes")
         for step in self.passes[:_MOST_SHOWN]:
@@ -128,13 +130,16 @@ def _wrapped(text: str, indent: str) -> list[str]:
     )
 
 
-def _candidate_lines(candidate: Candidate, width: int, *, chosen: bool) -> list[str]:
+def _candidate_lines(candidate: Candidate, width: int, above: Candidate | None, *, chosen: bool) -> list[str]:
     if chosen:
         verdict = "chosen, though demoted" if candidate.demoted else "chosen"
     elif candidate.accepted:
         verdict = "accepted, demoted" if candidate.demoted else "accepted"
     else:
         verdict = "rejected"
+        if above is not None and not above.accepted and above.reason == candidate.reason:
+            # Of a call that fits no variant, one reason many times over hides that there is one.
+            return [f"  - {candidate.id:<{width}}  rejected likewise"]
     mark = "*" if chosen else "+" if candidate.accepted else "-"
     head = f"  {mark} {candidate.id:<{width}}  {verdict}"
     return [head, *(_wrapped(candidate.reason, "      ") if candidate.reason else [])]
