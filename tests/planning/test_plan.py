@@ -162,6 +162,16 @@ def test_a_field_out_of_range_is_refused(plan: Planner, kind: str, value: str) -
         plan(one_pass(bindings=["x", "y", binding]))
 
 
+def test_a_field_that_is_no_number_shows_its_formula(plan: Planner) -> None:
+    """A misspelt attribute is undefined, and only the formula tells which one that was."""
+    binding = {"name": "p", "struct": [{"name": "a", "type": "f32", "value": "attrs.missing"}]}
+    with pytest.raises(PlanError) as caught:
+        plan(one_pass(bindings=["x", "y", binding]))
+    assert str(caught.value).endswith(
+        "pass main: binding 'p': field 'a': `attrs.missing`: wrong field value: expected an f32 number, got UNDEFINED"
+    )
+
+
 def test_a_field_falls_back_to_its_argument_and_default(plan: Planner) -> None:
     """Value, then the scalar argument of its name, then the default."""
     fields = [{"name": "k", "type": "u32"}, {"name": "m", "type": "u32", "default": 9, "required": False}]

@@ -72,6 +72,7 @@ def _field_value(entry: StructField, scope: Scope, request: Request, where: str)
             value = evaluate_in(entry.value, scope, where=where)
         except LanguageError as error:
             raise PlanError(f"the expression fails: {error}", where=where) from error
+        where = f"{where}: `{entry.value.source}`"
     elif entry.name in request.args:
         value = request.args[entry.name]
     elif entry.default is not None:
@@ -85,7 +86,8 @@ def _checked(kind: FieldType, value: object, where: str) -> int | float:
     if isinstance(value, bool):
         value = int(value)
     if not isinstance(value, int | float) or math.isnan(value):
-        raise PlanError("wrong field value", where=where, expected=f"a {kind} number", got=repr(value))
+        article = "a" if kind == "u32" else "an"
+        raise PlanError("wrong field value", where=where, expected=f"{article} {kind} number", got=repr(value))
     if kind == "f32":
         if not math.isinf(value) and abs(value) > F32_MAX:
             raise PlanError("out of range", where=where, expected="a float32 number", got=repr(value))
