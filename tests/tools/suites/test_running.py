@@ -238,8 +238,15 @@ def test_values_of_the_case_go_before_the_reference(tmp_path: Path, engine: Engi
     [
         (None, "the case has no expected values, and the package no reference that may be run"),
         ("def reference(inputs, attrs, outputs):\n    return {}\n", "reference.py does not give the output 'y'"),
-        ("def reference(inputs, attrs, outputs):\n    1 / 0\n", "reference.py fails: ZeroDivisionError: division by"),
-        ("import nothing_of_this_name\n", "reference.py cannot be imported: ModuleNotFoundError"),
+        (
+            "def reference(inputs, attrs, outputs):\n    1 / 0\n",
+            "reference.py fails: ZeroDivisionError: division by zero (reference.py:2)",
+        ),
+        (
+            "import nothing_of_this_name\n",
+            "ModuleNotFoundError: No module named 'nothing_of_this_name' (reference.py:1)",
+        ),
+        ("x = = 1\n", "reference.py cannot be imported: SyntaxError: invalid syntax (reference.py, line 1)"),
         ("x = 1\n", "reference.py has no function reference(inputs, attrs, outputs)"),
         ("import sys\nsys.exit(0)\n", "reference.py cannot be imported: SystemExit: 0"),
         ("def reference(inputs, attrs, outputs):\n    raise SystemExit(0)\n", "reference.py fails: SystemExit: 0"),

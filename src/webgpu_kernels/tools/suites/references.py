@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import importlib.util
 import sys
+import traceback
 from typing import TYPE_CHECKING, Any, Final
 
 from webgpu_kernels.arrays import np
@@ -117,7 +118,7 @@ class Reference:
                 computed = function({name: array.copy() for name, array in inputs.items()}, given, outputs)
         except (Exception, SystemExit) as error:
             raise SuiteError(
-                f"{REFERENCE_FILE} fails: {type(error).__name__}: {error}", where=self._package.where
+                f"{REFERENCE_FILE} fails: {_told(error, REFERENCE_FILE)}", where=self._package.where
             ) from error
         if not hasattr(computed, "items"):
             raise SuiteError(
@@ -183,8 +184,16 @@ def function_of(path: Path, name: str, *, where: str) -> Callable[..., Any] | No
     try:
         spec.loader.exec_module(module)
     except (Exception, SystemExit) as error:
-        raise SuiteError(f"{path.name} cannot be imported: {type(error).__name__}: {error}", where=where) from error
+        raise SuiteError(f"{path.name} cannot be imported: {_told(error, path.name)}", where=where) from error
     finally:
         sys.dont_write_bytecode = leave_no_cache
     function = getattr(module, name, None)
     return function if callable(function) else None
+
+
+def _told(error: BaseException, file: str) -> str:
+    """Say what was raised and, since no traceback is shown, by which line of the package's own file."""
+    frames = traceback.extract_tb(error.__traceback__)
+    lines = [frame.lineno for frame in frames if frame.filename.endswith(f"/{file}")]
+    place = f" ({file}:{lines[-1]})" if lines else ""
+    return f"{type(error).__name__}: {error}{place}"
