@@ -340,6 +340,7 @@ def test_a_package_that_is_not_there(tmp_path: Any) -> None:
     """Neither bundled nor in a folder."""
     assert refused(wk.errors.PackageNotFound, lambda: wk.get_kernel("com.microsoft.SkipGroupNrm")) == (
         "no kernel 'com.microsoft.SkipGroupNrm' is bundled. Did you mean 'com.microsoft.SkipGroupNorm'?"
+        " With version= it is looked for on the Hub."
     )
     refused(wk.errors.PackageNotFound, lambda: wk.load_kernel(tmp_path))
 

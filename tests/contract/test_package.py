@@ -362,7 +362,7 @@ def test_an_unknown_bundled_package_is_not_found(bundle: Path, name: str, hint: 
     """The closest one, or all of them."""
     with pytest.raises(PackageNotFound) as caught:
         bundled_package(name)
-    assert str(caught.value) == f"no kernel {name!r} is bundled. {hint}"
+    assert str(caught.value) == f"no kernel {name!r} is bundled. {hint} With version= it is looked for on the Hub."
 
 
 @pytest.mark.parametrize("path", [None, 3, ["a"], "a" * 5000, "a\0b"])

@@ -198,7 +198,7 @@ def find_lock(start: str | os.PathLike[str] | None = None) -> Path:
     for place in (folder, *folder.parents):
         if (place / LOCK_NAME).is_file():
             return place / LOCK_NAME
-    raise LockError(f"there is no {LOCK_NAME} here or above", where=str(folder))
+    raise LockError(f"there is no {LOCK_NAME} here or above", where=str(folder), hint="Write one: webgpu-kernels lock.")
 
 
 def read_lock(path: str | os.PathLike[str]) -> Lock:

@@ -290,7 +290,9 @@ def bundled_package(op_id: str) -> Package:
     names = bundled_names()
     if op_id not in names:
         hint = alternatives(op_id, names, what="bundled kernels")
-        raise PackageNotFound(f"no kernel {op_id!r} is bundled", hint=sentence(hint))
+        raise PackageNotFound(
+            f"no kernel {op_id!r} is bundled", hint=f"{sentence(hint)} With version= it is looked for on the Hub."
+        )
     root = BUNDLED / op_id / _INNER
     manifest = assemble(root, None, where=op_id).manifest
     # Loading must be quick, and a test holds it against the manifest.

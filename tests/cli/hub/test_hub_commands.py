@@ -147,7 +147,9 @@ def test_download_wants_a_lock_file_or_names(
 ) -> None:
     """Not both of them, and one of them."""
     monkeypatch.chdir(tmp_path)
-    assert wk("download").err == f"error: {tmp_path}: there is no {LOCK_NAME} here or above\n"
+    assert wk("download").err == (
+        f"error: {tmp_path}: there is no {LOCK_NAME} here or above. Write one: webgpu-kernels lock.\n"
+    )
     assert wk("download", "a/b@v1", "--lock", "x").err == "Name packages or a lock file, not both.\n"
     assert server.seen == []
 

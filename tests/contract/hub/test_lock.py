@@ -199,7 +199,9 @@ def test_no_lock_file_is_an_error(tmp_path: Path) -> None:
     """It says where it was looked for."""
     with pytest.raises(LockError) as caught:
         find_lock(tmp_path)
-    assert str(caught.value) == f"{tmp_path}: there is no webgpu-kernels.lock here or above"
+    assert str(caught.value) == (
+        f"{tmp_path}: there is no webgpu-kernels.lock here or above. Write one: webgpu-kernels lock."
+    )
     with pytest.raises(LockError, match="gone: cannot be read: "):
         wk.get_kernel(REPOSITORY, locked=tmp_path / "gone")
 
