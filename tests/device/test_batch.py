@@ -141,7 +141,7 @@ def test_reading_inside_the_batch_is_an_error(own_device: Device, double: Execut
         with pytest.raises(DeviceError) as caught:
             made.numpy()
         np.testing.assert_array_equal(tensor.numpy(), X)
-    assert str(caught.value) == "float32[256]: the tensor is written by an open batch. Leave the batch first"
+    assert str(caught.value) == "float32[256]: the tensor is written by an open batch. Leave the batch first."
     np.testing.assert_array_equal(made.numpy(), 2 * X)
 
 
@@ -149,7 +149,7 @@ def test_results_on_the_host_are_refused_inside_the_batch(own_device: Device, do
     """run_to_host and time would have to submit."""
     tensor = own_device.tensor(X)
     with own_device.batch():
-        with pytest.raises(DeviceError, match=r"^cannot run to numpy in an open batch\. Leave the batch first$"):
+        with pytest.raises(DeviceError, match=r"^cannot run to numpy in an open batch\. Leave the batch first\.$"):
             double.run_to_host([tensor])
         with pytest.raises(DeviceError, match=r"^cannot time passes in an open batch"):
             double.time([tensor])

@@ -170,7 +170,7 @@ class DeviceCore:
     def refuse_in_batch(self, what: str) -> None:
         """Raise where this thread has a batch open."""
         if self.current_batch() is not None:
-            raise DeviceError(f"cannot {what} in an open batch", hint="Leave the batch first")
+            raise DeviceError(f"cannot {what} in an open batch", hint="Leave the batch first.")
 
     def watch_executable(self, executable: Executable) -> None:
         """Remember an executable, weakly: closing drops its bind groups."""

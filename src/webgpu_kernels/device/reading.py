@@ -147,7 +147,7 @@ def _readable(tensor: Tensor) -> Allocation:
         allocation = tensor.allocation
     if allocation.pending is not None:
         raise DeviceError(
-            "the tensor is written by an open batch", where=str(tensor.spec), hint="Leave the batch first"
+            "the tensor is written by an open batch", where=str(tensor.spec), hint="Leave the batch first."
         )
     if not allocation.buffer.usage & COPY_SRC:
         raise LayoutError("the wrapped buffer cannot be read", where=str(tensor.spec), expected="usage COPY_SRC")
