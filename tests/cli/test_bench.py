@@ -134,6 +134,16 @@ def test_a_peer_that_is_not_installed_is_left_out(
         (["--against", "torhc"], "There is no peer 'torhc': did you mean 'torch'?\n"),
         (["--seconds", "0"], "--seconds takes a number above 0.\n"),
         (["-j", "0"], "-j takes a number from 1 on.\n"),
+        *(
+            (
+                ["--most-mb", number],
+                (
+                    f"webgpu-kernels bench: argument --most-mb: '{number}': write a number above 0\n"
+                    "See webgpu-kernels bench --help.\n"
+                ),
+            )
+            for number in ("0", "nan", "inf", "many")
+        ),
     ],
 )
 def test_what_makes_no_sense_ends_with_2(

@@ -135,6 +135,7 @@ def test_nothing_faster_writes_nothing(tmp_path: Path, package: Path, capsys: py
     [
         (["--budget", "soon"], "'soon': write a time such as 90s or 5m"),
         (["--budget", "0s"], "'0s': write a time such as 90s or 5m"),
+        (["--most-mb", "nan"], "'nan': write a number above 0"),
         (["--filter", "mnay"], "No case matches mnay: did you mean 'many'?"),
         (["--show", "--reset"], "not allowed with argument"),
     ],

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import argparse
+import math
 import os
 from collections import Counter
 from pathlib import Path
@@ -17,7 +19,6 @@ from webgpu_kernels.tools.engines import ENGINES
 from webgpu_kernels.tools.suites.model import NamedCase
 
 if TYPE_CHECKING:
-    import argparse
     from collections.abc import Callable, Iterable, Sequence
 
     from webgpu_kernels.cli.screen import Screen
@@ -61,6 +62,25 @@ def add_filter(group: argparse._ArgumentGroup, such_as: str = "") -> None:
         metavar="GLOB",
         help=f"only cases whose name matches{example}; may be repeated",
     )
+
+
+def add_most_mb(group: argparse._ArgumentGroup) -> None:
+    """Add ``--most-mb``.
+
+    Args:
+        group: of the command's options.
+    """
+    group.add_argument("--most-mb", type=_megabytes, metavar="N", help="skip cases whose tensors take more")
+
+
+def _megabytes(text: str) -> float:
+    try:
+        found = float(text)
+    except ValueError:
+        found = 0.0
+    if not 0 < found < math.inf:
+        raise argparse.ArgumentTypeError(f"{text!r}: write a number above 0")
+    return found
 
 
 def add_engine(parser: argparse.ArgumentParser, *, threads: str) -> None:

@@ -27,6 +27,7 @@ from webgpu_kernels.cli.suites import (
     add_engine,
     add_files,
     add_filter,
+    add_most_mb,
     check_targets,
     device_words,
     subjects_of,
@@ -75,7 +76,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     which.add_argument(
         "--against", default="", metavar="NAMES", help=f"others to time, with commas between: {', '.join(PEERS)}"
     )
-    which.add_argument("--most-mb", type=float, metavar="N", help="skip cases whose tensors take more")
+    add_most_mb(which)
     how = parser.add_argument_group("how long")
     how.add_argument("--seconds", type=float, metavar="N", help="about how long all may take: fewer runs of each")
     how.add_argument("--quick", action="store_true", help="small cases and few runs, for a first look")

@@ -23,7 +23,7 @@ from webgpu_kernels.cli.bench_table import microseconds
 from webgpu_kernels.cli.devices import adapter_of, add_adapter
 from webgpu_kernels.cli.exits import Exit
 from webgpu_kernels.cli.packages import add_package, located
-from webgpu_kernels.cli.suites import add_filter, check_matched, tell_skipped
+from webgpu_kernels.cli.suites import add_filter, add_most_mb, check_matched, tell_skipped
 from webgpu_kernels.contract.files import read_some
 from webgpu_kernels.contract.json_text import MAX_TEXT_BYTES
 from webgpu_kernels.tools.bench.reading import benches_of
@@ -58,7 +58,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add_package(parser)
     which = parser.add_argument_group("what to search")
     add_filter(which)
-    which.add_argument("--most-mb", type=float, metavar="N", help="skip cases whose tensors take more")
+    add_most_mb(which)
     which.add_argument(
         "--budget",
         type=_budget,
