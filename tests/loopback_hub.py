@@ -12,6 +12,7 @@ import hashlib
 import json
 import threading
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Self
@@ -406,3 +407,19 @@ def be_slow(handler: Handler) -> bool:
     handler.hub.stopped.wait(5)
     handler.close_connection = True
     return True
+
+
+def endless(piece: bytes, pause_s: float = 0) -> Callable[[Handler], bool]:
+    """Send this again and again, for as long as somebody reads."""
+
+    def act(handler: Handler) -> bool:
+        handler.send_response(200)
+        handler.send_header("Transfer-Encoding", "chunked")
+        handler.end_headers()
+        handler.close_connection = True
+        with suppress(OSError):
+            while not handler.hub.stopped.wait(pause_s):
+                handler.wfile.write(b"%x\r\n%b\r\n" % (len(piece), piece))
+        return True
+
+    return act

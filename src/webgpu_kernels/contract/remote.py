@@ -1,4 +1,4 @@
-"""The Hub and its cache on this disk, through huggingface_hub: the only module that knows that library.
+"""The Hub and its cache on this disk, through huggingface_hub.
 
 It is imported inside functions: it is an optional extra, and takes long to import. Where it would retry or wait without
 end, or not at all, the bounds are said here.
@@ -12,12 +12,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
+from webgpu_kernels.contract.answers import ask, bounded_bar, unintelligible
 from webgpu_kernels.contract.faults import fault_of, is_passing, pause_s
 from webgpu_kernels.contract.files import MAX_FILE_BYTES, blobs_of, read_some
 from webgpu_kernels.contract.listing import MAX_BYTES
 from webgpu_kernels.contract.source import is_commit
 from webgpu_kernels.contract.writing import replace_text
-from webgpu_kernels.errors import HubExtraMissing, HubUnavailable, PackageError, SourceError
+from webgpu_kernels.errors import HubExtraMissing, PackageError, SourceError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -67,10 +68,10 @@ class Hub:
         try:
             branches = {str(branch["name"]): str(branch["targetCommit"]) for branch in answer["branches"]}
         except (KeyError, TypeError) as error:
-            raise _unintelligible(repository, self.endpoint) from error
+            raise unintelligible(repository, self.endpoint) from error
         # A commit becomes part of addresses and paths.
         if not all(map(is_commit, branches.values())):
-            raise _unintelligible(repository, self.endpoint)
+            raise unintelligible(repository, self.endpoint)
         return branches
 
     def sizes(self, source: Source, commit: str) -> Mapping[str, int]:
@@ -123,28 +124,18 @@ class Hub:
         try:
             return {str(entry["path"]): said_of(entry) for entry in answer if entry["type"] == "file"}
         except (KeyError, TypeError, ValueError, OverflowError) as error:
-            raise _unintelligible(where, self.endpoint) from error
+            raise unintelligible(where, self.endpoint) from error
 
     def _ask(self, path: str, where: str, *, tries: int) -> tuple[Any, bool]:
         """Return an answer of the Hub's API, and whether there is more of it."""
-        from huggingface_hub import constants, get_session, hf_raise_for_status  # noqa: PLC0415
-
         # Documented, and exported in a way that mypy does not see.
         from huggingface_hub.utils import build_hf_headers  # type: ignore[attr-defined]  # noqa: PLC0415
 
-        def ask() -> tuple[Any, bool]:
-            response = get_session().get(
-                f"{self.endpoint}/api/{KIND}s/{path}",
-                headers=build_hf_headers(token=self.token, library_name="webgpu-kernels"),
-                timeout=constants.HF_HUB_ETAG_TIMEOUT,
-            )
-            hf_raise_for_status(response)
-            try:
-                return response.json(), "next" in response.links
-            except (ValueError, RecursionError) as error:
-                raise _unintelligible(where, self.endpoint) from error
+        def answered() -> tuple[Any, bool]:
+            headers = build_hf_headers(token=self.token, library_name="webgpu-kernels")
+            return ask(f"{self.endpoint}/api/{KIND}s/{path}", headers, where=where, endpoint=self.endpoint)
 
-        return self._persistently(ask, where, tries=tries)
+        return self._persistently(answered, where, tries=tries)
 
     def fetch(self, source: Source, commit: str, name: str) -> Path:
         """Bring a file into the cache.
@@ -162,6 +153,7 @@ class Hub:
             HubAccessDenied: it is not for this token.
             HubUnavailable: the Hub does not answer as it should.
             HubError: it cannot be written, or came in another size than was said.
+            PackageError: it is larger than a package's file may be, whatever was said.
 
         Source: huggingface_hub, ``hf_hub_download``.
         """
@@ -178,6 +170,7 @@ class Hub:
                 token=self.token,
                 etag_timeout=constants.HF_HUB_ETAG_TIMEOUT,
                 library_name="webgpu-kernels",
+                tqdm_class=bounded_bar(),
             )
             return Path(path)
 
@@ -192,8 +185,11 @@ class Hub:
             tries -= 1
             try:
                 return action()
-            except PackageError:
+            except PackageError as error:
+                error.where = error.where or where
                 raise
+            except ValueError as error:  # what huggingface_hub does not fetch in this way, such as 50 GB
+                raise fault_of(error, where=where, endpoint=self.endpoint) from error
             except (HTTPError, OSError) as error:
                 if not tries or not is_passing(error):
                     raise fault_of(error, where=where, endpoint=self.endpoint) from error
@@ -326,11 +322,3 @@ def check_size(name: str, sizes: Mapping[str, int], *, where: str) -> None:
             expected=f"at most {MAX_BYTES:,} bytes",
             got=f"{sum(sizes.values()):,}",
         )
-
-
-def _unintelligible(where: str, endpoint: str) -> HubUnavailable:
-    return HubUnavailable(
-        f"{endpoint} answers something else than the Hub would",
-        where=where,
-        hint="If HF_ENDPOINT is set, check that it is an endpoint of the Hub; otherwise check proxies.",
-    )

@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import time
+import tracemalloc
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from loopback_hub import FOLDER, REPOSITORY, LoopbackHub, answer, digest, metadata, package_files
+from huggingface_hub.utils import disable_progress_bars, enable_progress_bars  # type: ignore[attr-defined]
+from loopback_hub import FOLDER, REPOSITORY, Handler, LoopbackHub, answer, digest, endless, metadata, package_files
 from sample_manifests import a_pass, scale_manifest, variant
 
 import webgpu_kernels as wk
+from webgpu_kernels.contract import answers
+from webgpu_kernels.contract.answers import MAX_ANSWER_BYTES
 from webgpu_kernels.contract.files import MAX_FILE_BYTES
 from webgpu_kernels.contract.source import source_of
-from webgpu_kernels.errors import DigestError, HubError, ManifestError, PackageError
+from webgpu_kernels.errors import DigestError, HubError, HubUnavailable, ManifestError, PackageError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from webgpu_kernels.contract.remote import Hub
@@ -247,6 +253,59 @@ def test_endless_lists_of_files_are_not_followed(server: LoopbackHub) -> None:
     link = {"Link": f'<{server.endpoint}/more>; rel="next"'}
     server.fail("GET", "/tree/", answer(b"[]", link))
     assert refused() == f"{WHERE}: has more files than the Hub lists at once, so it is no package"
+
+
+@pytest.mark.usefixtures("hub")
+@pytest.mark.parametrize("part", ["/refs", "/tree/"])
+@pytest.mark.parametrize(
+    "act",
+    [
+        endless(b" " * 2**16),
+        answer(gzip.compress(bytes(2 * MAX_ANSWER_BYTES)), {"Content-Encoding": "gzip"}),
+        endless(b" ", 0.01),
+    ],
+    ids=["endless", "packed", "slow"],
+)
+def test_an_answer_without_end_is_not_read(
+    server: LoopbackHub, monkeypatch: pytest.MonkeyPatch, act: Callable[[Handler], bool], part: str
+) -> None:
+    """A few megabytes and a minute are enough for any; what waits in memory meanwhile is not more."""
+    monkeypatch.setattr(answers, "LONGEST_ANSWER_S", 5)
+    server.publish(package_files())
+    server.fail("GET", part, act)
+    tracemalloc.start()
+    message = refused(HubUnavailable)
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    where = REPOSITORY if part == "/refs" else WHERE
+    assert message.startswith(f"{where}: {server.endpoint} answers something else than the Hub would.")
+    assert most < 4 * MAX_ANSWER_BYTES
+
+
+@pytest.mark.usefixtures("hub")
+@pytest.mark.parametrize("shown", [True, False])
+def test_a_file_without_end_is_not_fetched(server: LoopbackHub, hub: Hub, shown: bool) -> None:
+    """Whatever was said of its size, and whether its progress is shown or not; nothing of it stays."""
+    server.publish(package_files())
+    server.fail("GET", "main.wgsl.jinja", endless(b"//" * 2**16))
+    (enable_progress_bars if shown else disable_progress_bars)()
+    message = refused()
+    enable_progress_bars()
+    assert message == (
+        f"{WHERE}: main.wgsl.jinja: comes larger than a package's file may be, so the rest of it is not fetched: "
+        f"expected at most {MAX_FILE_BYTES:,} bytes"
+    )
+    assert all(path.stat().st_size <= MAX_FILE_BYTES for path in hub.cache.rglob("*"))
+
+
+@pytest.mark.usefixtures("hub")
+@pytest.mark.filterwarnings("ignore:Not enough free disk space")
+def test_a_file_that_no_disk_could_hold_is_one_error(server: LoopbackHub) -> None:
+    """The Hub lists it as a small one, and then says otherwise."""
+    commit = server.publish(package_files())
+    facts = {"ETag": '"tag"', "X-Repo-Commit": commit, "X-Linked-Size": str(2**50)}
+    server.fail("HEAD", "main.wgsl.jinja", answer(b"", facts))
+    assert refused(HubError).startswith(f"{WHERE}: main.wgsl.jinja: cannot be brought into the cache: got The file is")
 
 
 def test_only_the_cache_is_cleaned(hub: Hub, tmp_path: Path) -> None:
