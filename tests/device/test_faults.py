@@ -15,7 +15,7 @@ import pytest
 from webgpu_kernels.device import Device, Executable, Tensor, default_device
 from webgpu_kernels.device.failures import describe_state
 from webgpu_kernels.device.lifecycle import ADAPTER_VARIABLE, _default
-from webgpu_kernels.errors import DeviceClosed, DeviceLost, NoAdapterError, OutOfMemory, TensorDestroyed
+from webgpu_kernels.errors import DeviceClosed, DeviceError, DeviceLost, NoAdapterError, OutOfMemory, TensorDestroyed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -228,6 +228,26 @@ def test_a_dropped_device_is_freed(programs: Programs) -> None:
     del device, executable
     gc.collect()
     assert gone() is None
+
+
+def test_what_fails_once_the_device_is_lost_is_that_it_was_lost(own_device: Device) -> None:
+    """The thread of wgpu that polls has other words for it."""
+    own_device.wgpu_device.destroy()
+    stopped = RuntimeError("Cannot use PollThread because it has stopped.")
+    error = own_device.failed(stopped, "reading")
+    assert type(error) is DeviceLost
+    assert str(error) == "the device was lost while reading. Open a new one; default_device() does so by itself"
+
+
+def test_what_was_finalised_before_its_user_says_so(own_device: Device) -> None:
+    """In a cycle wgpu's objects may be the first that are."""
+    tensor = own_device.tensor(X)
+    tensor.allocation.buffer.__del__()
+    with pytest.raises(DeviceError) as caught:
+        tensor.numpy()
+    assert str(caught.value) == (
+        "what is needed for reading was collected already. Do not use the device in finalizers"
+    )
 
 
 @pytest.mark.parametrize("way", WAYS)

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import copy
 import gc
+import pickle
+import sys
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
 
 from webgpu_kernels.device.seam import COPY_DST, COPY_SRC, STORAGE
+from webgpu_kernels.device.tensor import Tensor
 from webgpu_kernels.errors import (
     DtypeError,
     ForeignTensor,
@@ -20,6 +24,8 @@ from webgpu_kernels.errors import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from hand_made_programs import Programs
 
     from webgpu_kernels.device import Device
@@ -124,6 +130,51 @@ def test_a_destroyed_tensor_says_so(device: Device) -> None:
         tensor.numpy()
     with pytest.raises(TensorDestroyed):
         _ = tensor.buffer
+
+
+@pytest.mark.parametrize("way", [copy.copy, copy.deepcopy, pickle.dumps])
+def test_tensors_and_devices_are_not_copied(device: Device, way: Callable[[object], object]) -> None:
+    """Two tensors would give the same memory back, and one of two devices would not hear that it was closed."""
+    tensor = device.tensor(np.arange(4))
+    with pytest.raises(TypeError) as caught:
+        way({"x": tensor} if way is not copy.copy else tensor)
+    assert str(caught.value) == "a GPU tensor can be neither copied nor pickled; its array can: tensor.numpy()"
+    with pytest.raises(TypeError) as caught:
+        way(device)
+    assert str(caught.value) == (
+        "a device can be neither copied nor pickled; share it, or open it again in the other process"
+    )
+
+
+def test_a_tensor_that_was_collected_says_so_in_another_finalizer(device: Device) -> None:
+    """In a cycle its own may have come first: its memory is others' by then."""
+    said: list[str] = []
+
+    class Late:
+        def __init__(self) -> None:
+            self.tensor = device.tensor(np.arange(4))
+            self.itself = self
+
+        def __del__(self) -> None:
+            self.tensor.__del__()
+            try:
+                self.tensor.numpy()
+            except TensorDestroyed as error:
+                said.append(str(error))
+
+    Late()
+    gc.collect()
+    assert said == ["int64[4]: the tensor was collected already"]
+    first, second = device.tensor(np.arange(4)), device.tensor(np.arange(4, 8))
+    assert (first.numpy().tolist(), second.numpy().tolist()) == ([0, 1, 2, 3], [4, 5, 6, 7])
+
+
+def test_a_tensor_that_ctrl_c_left_unmade_is_collected_in_silence(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It holds nothing yet."""
+    told: list[object] = []
+    monkeypatch.setattr(sys, "unraisablehook", told.append)
+    Tensor.__new__(Tensor)
+    assert told == []
 
 
 def test_dropped_memory_is_reused(own_device: Device) -> None:

@@ -6,11 +6,11 @@ import threading
 import weakref
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from webgpu_kernels.device.adapters import capabilities_of
 from webgpu_kernels.device.encoding import Recorder
-from webgpu_kernels.device.failures import describe_state, translate
+from webgpu_kernels.device.failures import REOPEN_HINT, describe_state, translate
 from webgpu_kernels.device.memory import Pool
 from webgpu_kernels.device.native import Commands
 from webgpu_kernels.device.pipelines import Pipelines
@@ -129,6 +129,8 @@ class DeviceCore:
         if state is not None and state is not DeviceLost:
             return describe_state(state)
         failure = translate(error, doing)
+        if state is DeviceLost and not isinstance(failure, DeviceLost):
+            return DeviceLost(f"the device was lost while {doing}", hint=REOPEN_HINT)  # whatever wgpu makes of that
         if isinstance(failure, DeviceLost):
             self.failure = DeviceLost
         return failure
@@ -188,6 +190,10 @@ class DeviceCore:
         with self.lock:
             allocation.reusable = False
             watch(allocation.buffer, allocation, self.lock)
+
+    def __reduce__(self) -> NoReturn:
+        """Refuse to be copied or pickled: the copy would not hear that the other one was closed."""
+        raise TypeError("a device can be neither copied nor pickled; share it, or open it again in the other process")
 
     def lose(self) -> None:
         """Note that somebody destroys wgpu's device."""

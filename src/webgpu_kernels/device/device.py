@@ -24,12 +24,7 @@ from webgpu_kernels.device.reading import begin_read, end_read
 from webgpu_kernels.device.tensor import Tensor
 from webgpu_kernels.device.watching import watch
 from webgpu_kernels.device.wrapping import wrap_buffer
-from webgpu_kernels.errors import (
-    DeviceClosed,
-    DeviceError,
-    ForeignTensor,
-    KernelError,
-)
+from webgpu_kernels.errors import DeviceClosed, DeviceError, ForeignTensor, KernelError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -90,6 +90,10 @@ def translate(error: BaseException, doing: str) -> DeviceError:
         return OutOfMemory(
             f"the device has not enough memory left for {doing}", hint="Destroy tensors or trim its pool"
         )
+    if isinstance(error, TypeError) and "must be a cdata pointer, not NoneType" in str(error):
+        return DeviceError(
+            f"what is needed for {doing} was collected already", hint="Do not use the device in finalizers"
+        )
     return DeviceError(f"wgpu failed while {doing} ({reason(error)})")
 
 

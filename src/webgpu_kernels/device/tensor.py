@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import sys
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from webgpu_kernels.device.codec import encoded_bytes
 from webgpu_kernels.errors import TensorDestroyed
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     import numpy as np
 
     from webgpu_kernels.device.codec import Array
@@ -137,12 +140,22 @@ class Tensor:
             raise TypeError("a tensor of rank 0 has no length")
         return self.shape[0]
 
+    def __reduce__(self) -> NoReturn:
+        """Refuse to be copied or pickled: two tensors would give the same memory back, and others would write to it."""
+        raise TypeError("a GPU tensor can be neither copied nor pickled; its array can: tensor.numpy()")
+
     def __repr__(self) -> str:
         """Return ``<Tensor float16[2, 3] on llvmpipe>``."""
         gone = " (destroyed)" if self.destroyed else ""
         return f"<Tensor {self.spec} on {self.device.name}{gone}>"
 
-    def __del__(self) -> None:
-        """Give the memory back without a lock: this may run anywhere, inside the pool too."""
-        if self._allocation is not None:
-            self.device.returned.append(self._allocation)
+    def __del__(self, ending: Callable[[], bool] = sys.is_finalizing) -> None:
+        """Give the memory back without a lock: this may run anywhere, inside the pool too.
+
+        The finalizer of another object may come later, in a cycle or as the interpreter ends, and find a tensor whose
+        memory is others' by then; as the interpreter ends it stays the tensor's.
+        """
+        allocation = getattr(self, "_allocation", None)  # Ctrl-C may have come before there was one
+        if allocation is not None and not ending():
+            self.device.returned.append(allocation)
+            self._allocation, self.key, self._why_gone = None, -1, "the tensor was collected already"
