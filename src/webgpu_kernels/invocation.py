@@ -224,10 +224,12 @@ def wanted_outputs(outputs: Wanted | None, where: str) -> Mapping[str, TensorSpe
             named[name] = None
         else:
             return named
-    if not isinstance(outputs, Mapping | Iterable) or not all(isinstance(name, str) for name in outputs):
+    # Once: a generator has no names left for whoever looks a second time.
+    names = list(outputs) if isinstance(outputs, Iterable) else [outputs]
+    if not all(isinstance(name, str) for name in names):
         raise RequestError("outputs", where=where, expected="names, or names to specs", got=repr(outputs))
     if not isinstance(outputs, Mapping):
-        return dict.fromkeys(outputs)
+        return dict.fromkeys(names)
     for name, spec in outputs.items():
         if spec is not None and not isinstance(spec, TensorSpec):
             raise RequestError(
@@ -325,6 +327,8 @@ _ATOMS = frozenset({int, float, bool, str})
 def _hashable(value: Any, depth: int = 0) -> Hashable:
     if isinstance(value, np.ndarray):
         value = value.tolist()
+        if not isinstance(value, list):
+            return type(value), value  # of rank 0: True is not 1
     if isinstance(value, list | tuple) and depth < MAX_LIST_DEPTH:
         return tuple([(type(entry), _hashable(entry, depth + 1)) for entry in value])
     return value if isinstance(value, Hashable) else (type(value),)  # refused before anything is kept under this key

@@ -241,8 +241,22 @@ class PreparedCall:
 
         Source: WebGPU, section 20.4.
         """
-        targets = out if out is not None else [None] * len(inputs)
-        return self._executable.time_calls(list(zip(inputs, targets, strict=True)), repeat=repeat)
+        sets = [merged_inputs(given, {}, self._where) for given in inputs]
+        targets = [checked_out(each, self._where) for each in out] if out is not None else [{} for _ in sets]
+        if not sets or len(targets) != len(sets):
+            raise RequestError(
+                "sets of tensors to time",
+                where=self._where,
+                expected="one or more inputs, and as many out where it is given",
+                got=f"{len(sets)} and {len(targets)}" if out is not None else "0",
+            )
+        for given in sets:
+            self._check_ranges(given)
+        bound = [
+            ([self._tensor(port, given.get(port.use.name)) for port in self._ports()], self._targets(each))
+            for given, each in zip(sets, targets, strict=True)
+        ]
+        return self._executable.time_calls(bound, repeat=repeat)
 
     def fixed(self, *, out: Mapping[str, Tensor] | None, output: str | None) -> PreparedCall:
         """Return the same compiled call with other defaults for ``out`` and ``output``."""

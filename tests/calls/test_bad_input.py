@@ -391,6 +391,15 @@ def test_an_attribute_without_end(kernel: wk.Kernel, inputs: Inputs, attrs: Inpu
     )
 
 
+def test_calls_timed_wrongly(kernel: wk.Kernel, inputs: Inputs, attrs: Inputs) -> None:
+    """No set of inputs, fewer outputs than inputs, and what is no array."""
+    call = kernel.prepare(inputs, attrs=attrs)
+    expected = "sets of tensors to time: expected one or more inputs, and as many out where it is given, got"
+    assert refused(wk.errors.RequestError, lambda: call.time_calls([])) == f"{OP}: {expected} 0"
+    assert refused(wk.errors.RequestError, lambda: call.time_calls([inputs], [])) == f"{OP}: {expected} 1 and 0"
+    assert refused(wk.errors.MissingValueError, lambda: call.time_calls([{}])).startswith(f"{OP}: missing input 'X'.")
+
+
 def test_a_prepared_call_given_wrongly(kernel: wk.Kernel, device: wk.Device, inputs: Inputs, attrs: Inputs) -> None:
     """No mapping, an output it was not prepared for, another shape or dtype."""
     call = kernel.prepare(inputs, attrs=attrs)

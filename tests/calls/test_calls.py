@@ -37,6 +37,12 @@ def test_outputs_come_in_the_contracts_order(kernel: wk.Kernel, inputs: Inputs, 
         _ = kernel(inputs, attrs=attrs)["S"]
 
 
+def test_wanted_outputs_may_come_one_by_one(kernel: wk.Kernel, inputs: Inputs, attrs: Inputs) -> None:
+    """A generator is looked through once only."""
+    for wanted in ((name for name in ("S",)), iter(["S"]), {"S"}, {"S": None}):
+        assert list(kernel(inputs, attrs=attrs, outputs=wanted)) == ["Y", "S"]
+
+
 def test_inputs_come_as_a_mapping_or_keywords(kernel: wk.Kernel, inputs: Inputs, attrs: Inputs) -> None:
     """Both mean the same."""
     np.testing.assert_array_equal(kernel(**inputs, attrs=attrs).Y, kernel(inputs, attrs=attrs).Y)
@@ -116,6 +122,9 @@ def test_a_request_that_was_seen_is_looked_up(kernel: wk.Kernel, inputs: Inputs,
     assert kernel.prepare(specs, attrs=attrs).plan is kernel.prepare(again, attrs=attrs).plan
     assert kernel.prepare(inputs, attrs=attrs, outputs=["S"]).plan is not plan
     assert kernel.prepare(inputs, attrs=attrs, tunables={"WORKGROUP_SIZE": 64}).plan is not plan
+    assert kernel.prepare(inputs, attrs={**attrs, "activation": np.array(1)}).plan is not plan
+    with pytest.raises(wk.errors.AttributeValueError):
+        kernel.prepare(inputs, attrs={**attrs, "activation": np.array(True)})
 
 
 def test_an_explanation_needs_no_device(kernel: wk.Kernel, attrs: Inputs) -> None:
