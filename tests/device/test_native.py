@@ -146,7 +146,7 @@ def test_an_object_that_was_collected_is_an_error(own_device: Device, bound: Bou
     assert not gone(group)
     group.__del__()
     assert gone(group)
-    with pytest.raises(DeviceError, match="^what is needed for submitting was collected already"):
+    with pytest.raises(DeviceError, match=r"^what is needed for submitting was collected already"):
         own_device.submit(bound)
     assert pipeline is not None
     assert grid == [4, 1, 1]

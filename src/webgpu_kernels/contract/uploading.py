@@ -107,8 +107,8 @@ def _once(action: Callable[[], _T], where: str, endpoint: str) -> _T:
     try:
         with _bounded():
             return action()
-    # The last two: huggingface_hub takes answers for the Hub's without looking.
-    except (HTTPError, OSError, ValueError, LookupError, TypeError) as error:
+    # All but the first two: huggingface_hub takes answers for the Hub's without looking.
+    except (HTTPError, OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
         raise _fault(error, where, endpoint) from error
 
 

@@ -541,6 +541,22 @@ def test_a_connection_that_breaks_is_one_clear_error(push: Callable[..., Ran], s
 
 
 @pytest.mark.usefixtures("untried")
+@pytest.mark.parametrize("part", ["/preupload/", "/commit/"])
+@pytest.mark.parametrize("body", [b"5", b"null", b"[]", b"[" * 100_000, b'{"commitOid": 5, "commitUrl": 7}', b"\xff"])
+def test_an_answer_that_is_not_the_hubs_is_one_clear_error(
+    push: Callable[..., Ran], server: LoopbackHub, repo: Repository, part: str, body: bytes
+) -> None:
+    """Whatever huggingface_hub makes of it; the commit may have arrived."""
+    assert repo.messages == []
+    server.fail("POST", part, answer(body, {"Content-Type": "application/json"}))
+    ran = push()
+    assert ran.code == 3
+    assert ran.err.startswith(f"error: {REPOSITORY}@v1: {server.endpoint} does not take the commit: got ")
+    assert ran.err.endswith(" Push again: what is there already is not committed twice.\n")
+    assert len(ran.err.splitlines()) == 1
+
+
+@pytest.mark.usefixtures("untried")
 def test_a_card_that_the_hub_does_not_take_is_told(push: Callable[..., Ran], server: LoopbackHub) -> None:
     """In the Hub's words."""
     server.create(REPOSITORY)
