@@ -119,13 +119,8 @@ class Executable:
             bound = self._cache.find(key) or self._bind(key, given, results)
             if device.batches and (calls := device.current_batch()) is not None:
                 calls.record(bound, () if results is outputs else _created(results, given, outputs))
-            elif bound.stages is None:
-                device.submit(bound)
             else:
-                try:
-                    device.commands.submit(bound.stages)
-                except Exception as error:
-                    raise device.failed(error, "submitting") from error
+                device.submit(bound)
         return results
 
     def run_to_host(self, inputs: Tensors, outputs: Outputs | None = None) -> tuple[Array, ...]:
