@@ -62,6 +62,14 @@ def label(value: object) -> str | None:
     return f"{value.n}x{value.h}x{value.w}x{value.c}/{value.groups} {layout} {value.t} {value.variant('joint')}"
 
 
+def read_again(kernel: wk.Kernel, case: Case, tunables: Mapping[str, int]) -> int:
+    """Return how many sums of a lane do not stay in registers."""
+    rendering = kernel.render(
+        case.described, attrs=case.attrs, outputs=case.outputs, tunables=tunables, variant=case.variant("joint")
+    )
+    return len(re.findall(r"let (?:again\d+|x\d+a) =", rendering["main"]))
+
+
 def parts(kernel: wk.Kernel, case: Case, tunables: Mapping[str, int]) -> int:
     """Return how many workgroups share a group, where the variant takes the case, else 0."""
     variant = case.variant("joint")
@@ -124,6 +132,19 @@ def test_every_run_gives_the_same_bits(skip_group_norm: wk.Kernel, case: Case) -
     assert all(same(first, call(inputs)) for _ in range(5))
     fresh = prepared(skip_group_norm, case, tunables={"JOINT_PATIENCE": 1})
     assert same(first, fresh(inputs))
+
+
+@pytest.mark.parametrize("case", [*REPEATED, replace(EVEN, keeps_sum=False)], ids=label)
+def test_what_is_kept_and_what_is_read_again_are_the_same(skip_group_norm: wk.Kernel, case: Case) -> None:
+    """Sums stay in registers as far as there are any, and the others are read, or made, once more: to the same bits."""
+    inputs, sums, results = case.inputs(), [], []
+    for words in (1, 8, 16):
+        tunables = {"JOINT_LANES": 128, "JOINT_WORDS": words}
+        sums.append(read_again(skip_group_norm, case, tunables))
+        results.append(prepared(skip_group_norm, case, tunables=tunables)(inputs))
+    assert sums[0] >= sums[1] > sums[2]
+    assert same(results[0], results[1])
+    assert same(results[0], results[2])
 
 
 @pytest.mark.parametrize("case", REPEATED, ids=label)
