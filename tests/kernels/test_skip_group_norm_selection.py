@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import json
 import re
-from typing import Any
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from skip_group_norm_cases import SHARED, Case, accepted
 
 import webgpu_kernels as wk
+
+if TYPE_CHECKING:
+    from webgpu_kernels.planning.explanation import Explanation
 
 VECTORS = SHARED / "vectors" / "selection.json"
 TINY = {
@@ -193,19 +197,20 @@ PICKED = [
 ]
 
 
+def explained(kernel: wk.Kernel, case: Case, *, on_software: bool) -> Explanation:
+    """Explain a call on a device with a GPU's limits, which says whether it is one."""
+    info = {"isFallbackAdapter": on_software}
+    capabilities = wk.Capabilities(features={"shader-f16"}, limits=GPU, adapter_info=info)
+    return kernel.explain(specs(case), attrs=case.attrs, outputs=case.outputs, capabilities=capabilities)
+
+
 @pytest.mark.parametrize(("case", "on_gpu", "on_software"), PICKED, ids=str)
 def test_a_gpu_takes_middle_sizes_in_fewer_dispatches(
     skip_group_norm: wk.Kernel, case: Case, on_gpu: str, on_software: str
 ) -> None:
     """A dispatch costs a GPU as much as reading a small image does, and software next to nothing."""
     for fallback, way in ((False, on_gpu), (True, on_software)):
-        capabilities = wk.Capabilities(
-            features={"shader-f16"}, limits=GPU, adapter_info={"isFallbackAdapter": fallback}
-        )
-        explanation = skip_group_norm.explain(
-            specs(case), attrs=case.attrs, outputs=case.outputs, capabilities=capabilities
-        )
-        assert explanation.variant == case.variant(way)
+        assert explained(skip_group_norm, case, on_software=fallback).variant == case.variant(way)
 
 
 JOINED = [
@@ -256,16 +261,31 @@ def test_an_image_may_be_too_large_for_that(skip_group_norm: wk.Kernel, case: Ca
     assert chosen(skip_group_norm, case, {"invocationsInFlight": 270336}) == "split"
 
 
+def dispatched(kernel: wk.Kernel, case: Case, *, on_software: bool) -> int:
+    """Return how many workgroups the first dispatch has."""
+    return explained(kernel, case, on_software=on_software).passes[0].dispatch[0]
+
+
 def test_a_gpu_is_given_enough_lanes(skip_group_norm: wk.Kernel) -> None:
     """Large images are split beyond MAX_SPLITS until the lanes of all parts keep a GPU busy."""
-    case = Case(n=1, h=512, w=512, c=128, groups=32)
-    workgroups = {}
-    for fallback in (False, True):
-        explanation = skip_group_norm.explain(
-            specs(case),
-            attrs=case.attrs,
-            outputs=case.outputs,
-            capabilities=wk.Capabilities(limits=GPU, adapter_info={"isFallbackAdapter": fallback}),
-        )
-        workgroups[fallback] = explanation.passes[0].dispatch
-    assert workgroups == {False: (512, 1, 1), True: (256, 1, 1)}
+    case = Case(n=1, h=512, w=512, c=128, groups=32, t="float16")
+    assert dispatched(skip_group_norm, case, on_software=False) == 512
+    assert dispatched(skip_group_norm, case, on_software=True) == 256
+
+
+@pytest.mark.parametrize(("size", "c", "parts"), [(512, 128, 4096), (256, 256, 2048), (256, 320, 256), (64, 640, 512)])
+def test_software_loads_do_not_wait_for_stores(skip_group_norm: wk.Kernel, size: int, c: int, parts: int) -> None:
+    """Rows that many times 512 bytes apart share their place in a page, and a CPU takes them for one another.
+
+    So each lane reads all its rows before it stores the first: eight of them.
+    """
+    case = Case(n=1, h=size, w=size, c=c, groups=32)
+    assert dispatched(skip_group_norm, case, on_software=True) == parts
+
+
+@pytest.mark.parametrize("size", [64, 256])
+def test_software_does_a_group_of_halves_alone_channels_first(skip_group_norm: wk.Kernel, size: int) -> None:
+    """However large it is: what float16 costs there is not memory."""
+    half = Case(n=1, h=size, w=size, c=256, groups=32, channels_last=0, t="float16")
+    ways = [explained(skip_group_norm, case, on_software=True).variant for case in (half, replace(half, t="float32"))]
+    assert ways == ["fused_bias_sum", "split_bias_sum"]
