@@ -1,6 +1,6 @@
 """SkipGroupNorm on a GPU: checked, and timed beside a copy of the same traffic.
 
-    python benchmarks/gpu.py [--all] [--torch] [--tiny] [--out benchmarks/results]
+    python benchmarks/gpu.py [--all] [--torch] [--runs 25] [--tiny] [--out benchmarks/results]
 
 Each call is timed as a whole, in one compute pass as a real call runs, by timestamp queries: the better median of two
 series of 25 runs, of the copy as of the kernels. The runs take enough sets of buffers in turns that none is in the
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from webgpu_kernels.prepared import PreparedCall
 
-REPEAT: Final = 25
+RUNS: Final = 25
 SERIES: Final = 2
 """Of each series the median is taken, and of these the least: now and then a whole series takes twice as long."""
 WARM_UP: Final = 2
@@ -53,8 +53,8 @@ class Timing(NamedTuple):
 class Bench:
     """The kernels under test, a copy to hold them against, and a load that keeps the clocks up."""
 
-    def __init__(self, device: wk.Device) -> None:
-        self.device = device
+    def __init__(self, device: wk.Device, runs: int) -> None:
+        self.device, self.runs = device, runs
         self.kernel = wk.get_kernel("com.microsoft.SkipGroupNorm", device=device)
         self.copy = wk.load_kernel(HERE / "gpu_copy", device=device)
         self.reference = gpu_cases.load_reference()
@@ -65,6 +65,14 @@ class Bench:
         self._from = {name: device.zeros((values,), "float32") for name in ("X", "skip")}
         self._to = {name: device.zeros((values,), "float32") for name in ("Y", "S")}
         self._load_bytes = 16 * values
+
+    def fits(self, case: Case) -> bool:
+        """Say whether the device binds tensors of this size; if not, tell the user."""
+        limits = self.device.capabilities.limits
+        fits = case.bytes <= min(limits["maxStorageBufferBindingSize"], limits["maxBufferSize"])
+        if not fits:
+            print(f"{case}: left out, a tensor of it is larger than this device binds", file=sys.stderr)
+        return fits
 
     def spin(self, moved_bytes: int) -> None:
         """Keep the GPU busy, without waiting for it."""
@@ -81,7 +89,7 @@ class Bench:
         found = []
         for _ in range(SERIES):
             self.spin(SPIN_SECONDS_BYTES // 8)
-            low, median, high = np.percentile(call.time_calls(inputs, tensors.outputs, repeat=REPEAT), (25, 50, 75))
+            low, median, high = np.percentile(call.time_calls(inputs, tensors.outputs, repeat=self.runs), (25, 50, 75))
             found.append(Timing(median / 1e3, (high - low) / 1e3))
         return min(found)
 
@@ -108,7 +116,7 @@ class Bench:
         if with_torch:
             import torch_peer  # noqa: PLC0415 - optional
 
-            peer = torch_peer.measure(case, arrays, sought, REPEAT)
+            peer = torch_peer.measure(case, arrays, sought, self.runs)
             row["torch_us"] = {name: round(value, 1) for name, value in peer.times_us.items()}
             row["torch_error_of_allowed"] = round(peer.error_of_allowed, 3)
         return row
@@ -182,13 +190,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--all", action="store_true", help="without S, without bias, and 40 further shapes, too")
     parser.add_argument("--torch", action="store_true", help="PyTorch on CUDA beside the rows with bias and S")
+    parser.add_argument("--runs", type=int, default=RUNS, help=f"of each series (default {RUNS}); software is slow")
     parser.add_argument("--tiny", action="store_true", help="one small case and no files, to see that it runs")
     parser.add_argument("--out", type=Path, default=HERE / "results", help="folder of the dated files")
     options = parser.parse_args()
     device = wk.default_device()
     heading = facts(device, with_torch=options.torch)
     print(heading)
-    bench = Bench(device)
+    bench = Bench(device, options.runs)
     if options.tiny:
         print(table([bench.measure(gpu_cases.Case(1, 16, 16, 64, "float32"))]))
         return
@@ -199,7 +208,10 @@ def main() -> None:
         parts["Without bias"] = gpu_cases.rows(bias=False)
     found: dict[str, list[dict[str, Any]]] = {}
     for title, cases in parts.items():
-        found[title] = measured(bench, cases, with_torch=options.torch and not found)
+        fitting = [case for case in cases if bench.fits(case)]
+        if not fitting:
+            continue
+        found[title] = measured(bench, fitting, with_torch=options.torch and not found)
         print(f"## {title}\n\n{table(found[title])}", flush=True)
         write(options.out, device.name, heading, found)
 
