@@ -62,23 +62,24 @@ def label(value: object) -> str | None:
     return f"{value.n}x{value.h}x{value.w}x{value.c}/{value.groups} {layout} {value.t} {value.variant('joint')}"
 
 
+def rendered(kernel: wk.Kernel, case: Case, tunables: Mapping[str, int]) -> str:
+    """Return the variant's WGSL."""
+    variant = case.variant("joint")
+    return kernel.render(case.described, attrs=case.attrs, outputs=case.outputs, tunables=tunables, variant=variant)[
+        "main"
+    ]
+
+
 def read_again(kernel: wk.Kernel, case: Case, tunables: Mapping[str, int]) -> int:
     """Return how many sums of a lane do not stay in registers."""
-    rendering = kernel.render(
-        case.described, attrs=case.attrs, outputs=case.outputs, tunables=tunables, variant=case.variant("joint")
-    )
-    return len(re.findall(r"let (?:again\d+|x\d+a) =", rendering["main"]))
+    return len(re.findall(r"let (?:again\d+|x\d+a) =", rendered(kernel, case, tunables)))
 
 
 def parts(kernel: wk.Kernel, case: Case, tunables: Mapping[str, int]) -> int:
     """Return how many workgroups share a group, where the variant takes the case, else 0."""
-    variant = case.variant("joint")
-    if variant not in accepted(kernel, case, tunables=tunables):
+    if case.variant("joint") not in accepted(kernel, case, tunables=tunables):
         return 0
-    rendering = kernel.render(
-        case.described, attrs=case.attrs, outputs=case.outputs, tunables=tunables, variant=variant
-    )
-    found = re.search(r"const PARTS = (\d+)u;", rendering["main"])
+    found = re.search(r"const PARTS = (\d+)u;", rendered(kernel, case, tunables))
     assert found is not None
     return int(found[1])
 
