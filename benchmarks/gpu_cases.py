@@ -190,11 +190,11 @@ class Expected(NamedTuple):
 def expected(case: Case, arrays: Mapping[str, Array], reference: ModuleType) -> Expected:
     """Return what the float64 reference gives, for a large case in its first and its last group."""
     inputs = {name: _checked(case, array) for name, array in arrays.items()}
-    groups = inputs["gamma"].size * GROUPS // case.c
+    c = inputs["gamma"].size
+    groups = c * GROUPS // case.c
     wanted = reference.reference(inputs, case.attrs | {"groups": groups})
     s = wanted["S"]
     ulp = np.spacing(np.abs(s).astype(case.dtype)).astype(np.float64)
-    c = inputs["gamma"].size
     split = (case.n, case.h, case.w, groups, c // groups)
     if not case.channels_last:
         split = (case.n, groups, c // groups, case.h, case.w)
