@@ -2,9 +2,9 @@
 
     python benchmarks/gather_gpu.py [ROUNDS] [--all]
 
-Timestamp queries, the better median of two series. Indices and outputs rotate among sets, so that no cache holds what a
-run is about to write, and the GPU is kept busy up to the first timed run: between kernels its clock falls. With --all,
-two tables in all ways to store and to look them up: 96 lines.
+Timestamp queries, the best median of three series, in which the kernels take turns. Indices and outputs rotate among
+sets, so that no cache holds what a run is about to write, and the GPU is kept busy up to the first run. With --all, two
+tables in all ways to store and to look them up: 96 lines.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import wgpu
+from busy import START_BYTES, Busy
 from machine import describe
 
 import webgpu_kernels as wk
@@ -27,9 +28,8 @@ if TYPE_CHECKING:
     from webgpu_kernels.planning.program import ProgramPass, Slot
 
 ROUNDS = 25
-SERIES = 2
-BUSY_NS = 120e6
-MOST_BUSY_RUNS = 12000
+SERIES = 3
+UNTIMED = 10
 ROTATED_BYTES = 128 << 20
 MOST_SETS = 16
 ROW = "{:<15}{:>5}{:>6}{:>9}{:>13}{:>9}{:>9}{:>9}{:>13}{:>10}{:>14}"
@@ -119,9 +119,10 @@ def main() -> None:
     device = wk.default_device()
     print(describe(device.name))
     print(ROW.format(*[heading.replace("_", " ") for heading in HEADINGS.split()]))
+    busy = Busy(device)
     for case in ALL if options.all else CASES:
-        bench = Bench(device, case)
-        times = [bench.time(work, rounds) / 1e3 for work in (bench.kernel(), bench.copy(), bench.copy(reads=False))]
+        bench = Bench(device, case, busy)
+        times = bench.times_us([bench.kernel(), bench.copy(), bench.copy(reads=False)], rounds)
         own, copy, write = [f"{time:.1f}" for time in times]
         shown = [own, copy, f"{times[1] / times[0]:.0%}", write]
         table, zero_points = f"{case.rows} x {case.columns}", "yes" if case.zero_points else "no"
@@ -138,10 +139,11 @@ class Bench:
     Args:
         device: where to run.
         case: sizes and dtypes.
+        busy: what keeps the device's clocks up.
     """
 
-    def __init__(self, device: wk.Device, case: Case) -> None:
-        self._gpu, self._case = device.wgpu_device, case
+    def __init__(self, device: wk.Device, case: Case, busy: Busy) -> None:
+        self._gpu, self._case, self._busy = device.wgpu_device, case, busy
         self.output_bytes = case.indices * case.columns * (4 if case.dtype == "float32" else 2)
         lanes, blocks = 8 // case.bits, case.columns // case.block_size
         specs = {
@@ -194,19 +196,19 @@ class Bench:
         entries = [[data], indices, [scales], [zero_points], outputs]
         return self._work(text, grid, ["read-only-storage"] * 4 + ["storage"], entries)
 
-    def time(self, work: Work, rounds: int) -> float:
-        """Return the better median of two series, in nanoseconds: now and then a whole series takes longer."""
-        once = statistics.median(self._timed(work, rounds, busy_runs=2))
-        busy_runs = min(MOST_BUSY_RUNS, int(BUSY_NS / once) + 2)
-        return min(statistics.median(self._timed(work, rounds, busy_runs)) for _ in range(SERIES))
+    def times_us(self, works: Sequence[Work], rounds: int) -> list[float]:
+        """Return the best median of each: now and then a whole series takes longer."""
+        self._busy.spin(START_BYTES)
+        series = [[statistics.median(self._series_us(work, rounds)) for work in works] for _ in range(SERIES)]
+        return [min(medians) for medians in zip(*series, strict=True)]
 
-    def _timed(self, work: Work, rounds: int, busy_runs: int) -> list[float]:
+    def _series_us(self, work: Work, rounds: int) -> list[float]:
         queries = self._gpu.create_query_set(type="timestamp", count=2 * rounds)
         usage = wgpu.BufferUsage.QUERY_RESOLVE | wgpu.BufferUsage.COPY_SRC
         resolved = self._gpu.create_buffer(size=16 * rounds, usage=usage)
         encoder = self._gpu.create_command_encoder()
         groups = itertools.cycle(work.groups)
-        for index in range(-busy_runs, rounds):
+        for index in range(-UNTIMED, rounds):
             writes = {
                 "query_set": queries,
                 "beginning_of_pass_write_index": 2 * index,
@@ -218,10 +220,12 @@ class Bench:
             compute.dispatch_workgroups(*work.grid)
             compute.end()
         encoder.resolve_query_set(queries, 0, 2 * rounds, resolved, 0)
-        self._gpu.queue.submit([encoder.finish()])
+        commands = encoder.finish()
+        self._busy.spin(START_BYTES // 8)
+        self._gpu.queue.submit([commands])
         stamps = np.frombuffer(self._gpu.queue.read_buffer(resolved), np.uint64).reshape(-1, 2)
         ticks: list[int] = (stamps[:, 1] - stamps[:, 0]).tolist()
-        return [count * timestamp_period_ns(self._gpu) for count in ticks]
+        return [count * timestamp_period_ns(self._gpu) / 1e3 for count in ticks]
 
     def _work(self, wgsl: str, grid: tuple[int, int, int], kinds: Sequence[str], entries: Sequence[list[Any]]) -> Work:
         """Compile; each binding has one resource for all sets, or one for each."""

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import gpu_cases
 import numpy as np
+from busy import COPY, START_BYTES, Busy
 from machine import describe
 
 import webgpu_kernels as wk
@@ -37,8 +38,6 @@ RUNS: Final = 25
 SERIES: Final = 2
 """Of each series the median is taken, and of these the least: now and then a whole series takes twice as long."""
 WARM_UP: Final = 2
-SPIN_SECONDS_BYTES: Final = 2**40
-"""What the copies move before the first timing of a case on a GPU: about a third of a second at 4 TB/s."""
 FAST_ENOUGH: Final = 1.05
 """How many times as long as the fastest variant the one that is picked may take."""
 COMPARED: Final = "With bias and S"
@@ -54,20 +53,14 @@ class Timing(NamedTuple):
 
 
 class Bench:
-    """The kernels under test, a copy to hold them against, and a load that keeps the clocks up."""
+    """The kernels under test, a copy to hold them against, and work that keeps the clocks up."""
 
     def __init__(self, device: wk.Device, runs: int) -> None:
         self.device, self.runs = device, runs
         self.kernel = wk.get_kernel("com.microsoft.SkipGroupNorm", device=device)
-        self.copy = wk.load_kernel(HERE / "gpu_copy", device=device)
+        self.copy = wk.load_kernel(COPY, device=device)
         self.reference = gpu_cases.load_reference()
-        self.software = bool(device.capabilities.adapter_info.get("isFallbackAdapter"))
-        values = 2**14 if self.software else 2**26
-        load = wk.TensorSpec((values,), "float32")
-        self._load = self.copy.prepare({"X": load, "skip": load}, outputs=["Y", "S"])
-        self._from = {name: device.zeros((values,), "float32") for name in ("X", "skip")}
-        self._to = {name: device.zeros((values,), "float32") for name in ("Y", "S")}
-        self._load_bytes = 16 * values
+        self.busy = Busy(device)
 
     def fits(self, case: Case) -> bool:
         """Say whether the device binds tensors of this size; if not, tell the user."""
@@ -77,13 +70,6 @@ class Bench:
             print(f"{case}: left out, a tensor of it is larger than this device binds", file=sys.stderr)
         return fits
 
-    def spin(self, moved_bytes: int) -> None:
-        """Keep the GPU busy, without waiting for it."""
-        rounds = 1 if self.software else -(-moved_bytes // self._load_bytes)
-        with self.device.batch():
-            for _ in range(rounds):
-                self._load.run(self._from, self._to)
-
     def time(self, call: PreparedCall, tensors: Tensors) -> Timing:
         """Time a prepared call."""
         names = [use.name for use in call.program.inputs]
@@ -91,7 +77,7 @@ class Bench:
         call.time_calls(inputs, tensors.outputs, repeat=WARM_UP)
         found = []
         for _ in range(SERIES):
-            self.spin(SPIN_SECONDS_BYTES // 8)
+            self.busy.spin(START_BYTES // 8)
             low, median, high = np.percentile(call.time_calls(inputs, tensors.outputs, repeat=self.runs), (25, 50, 75))
             found.append(Timing(median / 1e3, (high - low) / 1e3))
         return min(found)
@@ -100,7 +86,7 @@ class Bench:
         """Check and time one case, and PyTorch's way if asked; return its figures."""
         arrays = gpu_cases.draw(case)
         tensors = gpu_cases.upload(case, arrays, self.device)
-        self.spin(SPIN_SECONDS_BYTES)
+        self.busy.spin(START_BYTES)
         specs = {name: case.specs[name] for name in ("X", "skip")}
         floor = self.time(self.copy.prepare(specs, outputs=case.outputs), tensors)
         prepare: Callable[..., PreparedCall] = self.kernel.prepare
@@ -111,7 +97,7 @@ class Bench:
         for name in self._accepted(case):
             call = prepare(case.specs, attrs=case.attrs, outputs=case.outputs, variant=name)
             tensors.poison(case, self.device)
-            self.spin(SPIN_SECONDS_BYTES // 4)
+            self.busy.spin(START_BYTES // 4)
             variants[name] = self.time(call, tensors)
             worst = max(worst, gpu_cases.error(case, sought, tensors.outputs[0]))
         tensors.destroy()
