@@ -222,6 +222,27 @@ def test_a_wrong_rank_is_said_first(plan: Planner) -> None:
         plan(manifest)
 
 
+def test_a_variant_that_the_device_rules_out_hides_no_broken_contract(plan: Planner) -> None:
+    """Every variant would fail the clause, whatever else is against it."""
+    needy = variant("needy", priority=5, requires={"features": ["subgroups"]})
+    manifest = scale_manifest(variants=[needy, variant("plain")], when=["sameShape(shapes.x, [3, 3])"])
+    with pytest.raises(ShapeError, match=r"^test.Scale: 'x': wrong shape: expected \[3, 3\], got \[2, 3\]"):
+        plan(manifest)
+
+
+def test_a_variant_that_the_device_rules_out_is_listed_where_it_might_have_taken_the_request(plan: Planner) -> None:
+    """Its own clauses would have passed."""
+    needy = variant("needy", priority=5, requires={"features": ["subgroups"]})
+    manifest = scale_manifest(variants=[needy, variant("plain", when=["ranks.x == 1"])])
+    with pytest.raises(NoVariantError) as caught:
+        plan(manifest)
+    assert str(caught.value) == (
+        "test.Scale: no variant takes this request; rejected\n"
+        "  needy: needs the feature subgroups\n"
+        "  plain: `ranks.x == 1` is false (ranks.x = 2)"
+    )
+
+
 def test_different_reasons_are_listed(plan: Planner) -> None:
     """One line a candidate."""
     manifest = scale_manifest(variants=[variant("a", when=["ranks.x == 1"]), variant("b", when=["ranks.x == 5"])])

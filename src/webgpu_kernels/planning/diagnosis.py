@@ -193,9 +193,8 @@ def no_variant_error(selection: Selection) -> RequestError:
     if plain is not None:
         return plain
     reasons = {candidate.id: candidate.reason for candidate in selection.candidates}
-    clauses = {id(candidate.clause) for candidate in selection.candidates}
-    clause = selection.candidates[0].clause if selection.candidates else None
-    if clause is None or len(clauses) > 1 or len(set(reasons.values())) > 1:
+    clause = _common_clause(selection)
+    if clause is None:
         listed = "".join(f"\n  {name}: {reason}" for name, reason in reasons.items())
         return NoVariantError(f"no variant takes this request; rejected{listed}", where=where, reasons=reasons)
     failure = explain_failure(clause, selection.scope, request)
@@ -214,6 +213,18 @@ def no_variant_error(selection: Selection) -> RequestError:
         got=failure.got,
         hint=f"The contract asks for {clause.source}.",
     )
+
+
+def _common_clause(selection: Selection) -> Expression | None:
+    """Return the clause that every candidate fails; one that the device rules out would fail it, too, if it has it."""
+    failing = [candidate for candidate in selection.candidates if candidate.clause is not None]
+    if not failing:
+        return None
+    clause, reason = failing[0].clause, failing[0].reason
+    ruled_out = {candidate.id for candidate in selection.candidates if candidate.clause is None}
+    others = [variant for variant in selection.request.manifest.variants if variant.id in ruled_out]
+    same = all(candidate.clause is clause and candidate.reason == reason for candidate in failing)
+    return clause if same and all(any(clause is own for own in variant.when) for variant in others) else None
 
 
 def _wrong_rank(manifest: Manifest, request: Request, scope: Scope) -> ShapeError | None:
