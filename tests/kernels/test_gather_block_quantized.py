@@ -67,6 +67,8 @@ SHAPES = {
     "a row of many workgroups": Case(table=(2, 20000), bits=8, block_size=32, scale_dtype="float16"),
 }
 VARIANTS = {"wide", "narrow", "general"}
+WITH_FLOAT16 = {"wide_f16", "narrow_f16"}
+"""Those that compute in float16, where the device can."""
 
 
 @pytest.fixture(scope="session")
@@ -88,9 +90,10 @@ def label(case: Case) -> str:
 
 @pytest.mark.parametrize("case", COMBINATIONS, ids=label)
 def test_options_combine(gather: wk.Kernel, case: Case) -> None:
-    """Storage, width, dtypes and zero points combine freely, in all three kinds of variant."""
+    """Storage, width, dtypes and zero points combine freely, in every kind of variant."""
     kinds = {variant.removesuffix("_zero_points") for variant in check(gather, case)}
-    assert kinds == VARIANTS
+    native = case.scale_dtype == "float16" and "shader-f16" in wk.default_device().capabilities.features
+    assert kinds == VARIANTS | (WITH_FLOAT16 if native else set())
 
 
 @pytest.mark.parametrize("case", SHAPES.values(), ids=SHAPES)
@@ -148,12 +151,15 @@ def test_requests_equal_onnx_runtime(gather: wk.Kernel) -> None:
 def test_special_scales(gather: wk.Kernel, scale_dtype: str) -> None:
     """Zeros of both signs, infinities, NaN, the largest and the smallest numbers."""
     limits = np.finfo(scale_dtype)
-    special = [0.0, -0.0, np.inf, -np.inf, np.nan, limits.max, limits.min, limits.tiny, -limits.tiny, 1.0]
+    special = [0.0, -0.0, np.inf, -np.inf, np.nan, limits.max, limits.min, limits.tiny, -limits.tiny, 1.0, 500.0]
+    if scale_dtype == "float16":  # GPUs take those of float32 for zero
+        special += [limits.smallest_subnormal, -7 * limits.smallest_subnormal]
+    rows = len(special)
     inputs: dict[str, Array] = {
-        "data": np.arange(160, dtype=np.uint8).reshape(10, 16),
-        "indices": np.arange(10),
-        "scales": np.array(special, scale_dtype).reshape(10, 1),
-        "zero_points": np.full((10, 1), 23, np.uint8),
+        "data": np.arange(16 * rows, dtype=np.uint8).reshape(rows, 16),
+        "indices": np.arange(rows),
+        "scales": np.array(special, scale_dtype).reshape(rows, 1),
+        "zero_points": np.full((rows, 1), 23, np.uint8),
     }
     attrs = {"bits": 8, "block_size": 16}
     for variant in accepting(gather, inputs, attrs):

@@ -61,6 +61,22 @@ def test_the_shape_decides(gather: wk.Kernel, capabilities: wk.Capabilities, cas
     assert explained(gather, case, capabilities).variant == variant
 
 
+@pytest.mark.parametrize(
+    ("case", "variant"),
+    [
+        (Case(table=(100, 2048), scale_dtype="float16"), "wide_f16_zero_points"),
+        (Case(table=(100, 2048), scale_dtype="float16", zero_points=False), "wide_f16"),
+        (Case(table=(100, 256), scale_dtype="float16"), "narrow_f16_zero_points"),
+        (Case(table=(100, 256), scale_dtype="float16", zero_points=False), "narrow_f16"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_float16_is_computed_in_where_the_device_can(gather: wk.Kernel, case: Case, variant: str) -> None:
+    """It takes half of the instructions."""
+    assert explained(gather, case, H200).variant == variant
+    assert "f16" not in str(explained(gather, case).variant)
+
+
 def test_float16_needs_no_feature(gather: wk.Kernel) -> None:
     """Halves are read and written as words."""
     case = Case(table=(100, 2048), scale_dtype="float16")
@@ -76,6 +92,14 @@ def test_lanes_have_two_vectors_and_none_idles(gather: wk.Kernel, columns: int, 
     """The workgroup fits the row."""
     step = explained(gather, Case(table=(100, columns), block_size=32, indices=(7,))).passes[0]
     assert (step.values["wgSpec"], step.dispatch) == (lanes, (7 * workgroups, 1, 1))
+
+
+@pytest.mark.parametrize(("indices", "asks"), [(65_535, False), (65_536, True)])
+def test_only_a_folded_grid_asks_for_the_number_of_slices(gather: wk.Kernel, indices: int, *, asks: bool) -> None:
+    """There alone are workgroups to spare."""
+    case = Case(table=(100, 512), block_size=32, indices=(indices,))
+    text = str(gather.render(described(case), attrs=case.attrs, capabilities=H200)["main"])
+    assert ("params.sliceCount" in text) == asks
 
 
 def test_a_large_table_takes_as_many_buffers_as_it_needs(gather: wk.Kernel) -> None:
