@@ -51,6 +51,8 @@ REPEATED = [
     replace(EVEN, channels_last=0, bias=False),
     Case(n=1, h=13, w=7, c=48, groups=8, skip="(N, C)", t="float16"),
     Case(n=2, h=9, w=30, c=30, groups=5, channels_last=0, t="float16", keeps_sum=False),
+    Case(n=2, h=26, w=25, c=320, groups=32, skip="(N, C)", bias=False),
+    Case(n=3, h=30, w=22, c=64, groups=8, channels_last=0, skip="(N, 1, 1, C)", bias=False, keeps_sum=False),
 ]
 
 
