@@ -16,7 +16,6 @@ from webgpu_kernels.device.native import Commands
 from webgpu_kernels.device.pipelines import Pipelines
 from webgpu_kernels.device.residency import with_residency
 from webgpu_kernels.device.scratch import ScratchArena
-from webgpu_kernels.device.seam import keep_waking
 from webgpu_kernels.device.transfer import Transfers
 from webgpu_kernels.device.watching import watch
 from webgpu_kernels.errors import DeviceError, DeviceLost, ForkedProcessError, KernelError
@@ -64,7 +63,6 @@ class DeviceCore:
 
     def __init__(self, wgpu_device: Wgpu, pool_limit_bytes: int) -> None:
         self.wgpu_device = wgpu_device
-        keep_waking(wgpu_device)
         said = capabilities_of(wgpu_device)
         self.capabilities: Capabilities = replace(said, adapter_info=with_residency(said.adapter_info, wgpu_device))
         self.name = str(self.capabilities.adapter_info["device"])

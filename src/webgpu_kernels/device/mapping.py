@@ -1,18 +1,19 @@
 """Mapping buffers, and waiting until they are: on wgpu-native's C functions, like ``native``, and for the same reason.
 
 What a small call computes is there after some tens of microseconds. A thread that polls for it, as wgpu-py's does,
-takes as long again to wake up and to wake the one that waits. So whoever waits polls first, for about as long as that
-takes; only then does wgpu-py's thread poll, and Ctrl-C gets through at once.
+takes as long again to wake up and to wake the one that waits. So whoever waits polls, and lets others run in between:
+first whoever wants to, since a software adapter's threads may need this very CPU, later, in pauses, all of them.
+Ctrl-C gets through at once.
 """
 
 from __future__ import annotations
 
 import importlib
+import os
 import sys
-import threading
 import time
 import weakref
-from functools import cache
+from functools import cache, partial
 from itertools import count
 from typing import TYPE_CHECKING, Any, Final
 
@@ -27,10 +28,13 @@ if TYPE_CHECKING:
 
 READ: Final = 1
 WRITE: Final = 2
-_POLLED_SECONDS: Final = 0.0005
-_WAIT_SECONDS: Final = 0.25
-_PAUSE_SECONDS: Final = 0.001
+_EAGER_SECONDS: Final = 0.0005
+_LEAST_PAUSE_SECONDS: Final = 0.00005
+_MOST_PAUSE_SECONDS: Final = 0.001
+_PAUSE_OF_WAITED: Final = 0.05
 _EXIT_WAIT_SECONDS: Final = 20
+# Lets a thread run that waits for this CPU, if there is one. Windows and macOS have it by another name.
+_give_way: Final[Callable[[], object]] = getattr(os, "sched_yield", partial(time.sleep, 0))
 
 _numbers = count(1)
 _pending: weakref.WeakValueDictionary[int, Pending] = weakref.WeakValueDictionary()
@@ -45,25 +49,18 @@ class Pending:
         interrupt: Ctrl-C as wgpu answered; Python drops what is raised there.
     """
 
-    __slots__ = ("__weakref__", "_answered", "done", "error", "interrupt")
+    __slots__ = ("__weakref__", "done", "error", "interrupt")
 
     def __init__(self) -> None:
         self.done = False
         self.error: str | None = None
         self.interrupt: BaseException | None = None
-        self._answered = threading.Lock()
-        self._answered.acquire()
 
     def answer(self, error: str | None) -> None:
         """Note wgpu's answer, in whichever thread polls; a second time where the first one was interrupted."""
         if not self.done:
             self.error = error
             self.done = True
-            self._answered.release()
-
-    def wait(self, seconds: float) -> bool:
-        """Wait for the answer, in C, so that Ctrl-C leaves nothing half done; one thread waits."""
-        return self.done or self._answered.acquire(timeout=seconds) or self.done
 
     def check(self) -> None:
         """Raise what is wrong."""
@@ -124,11 +121,14 @@ class Mappings:
             DeviceError: the device was lost or closed.
             RuntimeError: wgpu does not map the buffer.
 
-        Source: wgpu-py 0.32, ``PollThread``.
+        Source: WebGPU, section 5.3.
         """
-        self._poll_for(pending, _POLLED_SECONDS)
-        if not pending.done:
-            self._wait_long(pending)
+        begin = time.monotonic()
+        poll, null = self._lib.wgpuDevicePoll, self._ffi.NULL
+        with Capture():
+            while not pending.done:
+                poll(self._device._internal, 0, null)  # noqa: SLF001 - see native
+                self._let_others_run(time.monotonic() - begin)
         pending.check()
 
     def view(self, buffer: Wgpu, size: int) -> Any:
@@ -157,33 +157,14 @@ class Mappings:
         with Capture():
             self._lib.wgpuBufferUnmap(buffer._internal)  # noqa: SLF001 - see native
 
-    def _poll_for(self, pending: Pending, seconds: float, pause: float = 0) -> None:
-        end = time.monotonic() + seconds
-        poll, device, null = self._lib.wgpuDevicePoll, self._device._internal, self._ffi.NULL  # noqa: SLF001
-        with Capture():
-            while not pending.done and time.monotonic() < end:
-                poll(device, 0, null)
-                if pause:
-                    self._check()
-                    time.sleep(pause)
-
-    def _wait_long(self, pending: Pending) -> None:
-        if sys.is_finalizing():
-            # The thread with which wgpu-py polls no longer runs once the interpreter ends, in ``__del__`` say.
-            self._poll_for(pending, _EXIT_WAIT_SECONDS, _PAUSE_SECONDS)
-            if not pending.done:
-                raise DeviceError("the interpreter is ending and the device no longer answers")
+    def _let_others_run(self, waited: float) -> None:
+        if waited < _EAGER_SECONDS:
+            _give_way()
             return
-        poller = self._device._poller  # noqa: SLF001 - see native
-        if poller is None:
-            self._check()
-            raise RuntimeError("Device lost: it was destroyed")
-        token = poller.get_token()
-        try:
-            while not pending.wait(_WAIT_SECONDS):
-                self._check()
-        finally:
-            token.set_done()
+        self._check()
+        if waited > _EXIT_WAIT_SECONDS and sys.is_finalizing():
+            raise DeviceError("the interpreter is ending and the device no longer answers")
+        time.sleep(max(_LEAST_PAUSE_SECONDS, min(_MOST_PAUSE_SECONDS, _PAUSE_OF_WAITED * waited)))
 
 
 @cache

@@ -136,34 +136,6 @@ def forget_lock() -> None:
     _instance_lock = threading.Lock()
 
 
-def keep_waking(wgpu_device: Wgpu) -> None:
-    """Make wgpu's call that wakes its polling thread survive Ctrl-C.
-
-    ``threading.Event.set`` enters its lock by a Python method: Ctrl-C there leaves the lock held, and the next read
-    would wait for it for ever. Entered directly, a lock is released whatever comes; the rest may be done again.
-
-    Args:
-        wgpu_device: wgpu's device; nothing is done where its polling thread is built otherwise.
-
-    Source: wgpu-py 0.32, ``PollThread.get_token``.
-    """
-    event = getattr(getattr(wgpu_device, "_poller", None), "_event", None)
-    condition = getattr(event, "_cond", None)
-    lock, waiters = getattr(condition, "_lock", None), getattr(condition, "_waiters", None)
-    if event is None or lock is None or waiters is None:
-        return
-
-    def wake() -> None:
-        with lock:
-            event._flag = True  # noqa: SLF001 - what Event.set does
-            for waiter in tuple(waiters):
-                with suppress(RuntimeError):  # an interrupted call has released it already
-                    waiter.release()
-            waiters.clear()
-
-    event.set = wake
-
-
 def timestamp_period_ns(wgpu_device: Wgpu) -> float:
     """Return how long a tick of this device's timestamps is.
 
