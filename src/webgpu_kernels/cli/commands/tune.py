@@ -35,7 +35,7 @@ from webgpu_kernels.tuning.places import check_place, drop_profile, keep_profile
 from webgpu_kernels.tuning.profile import profile_text, read_profile
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from webgpu_kernels.cli.screen import Progress, Screen
@@ -134,17 +134,18 @@ def _budget(text: str) -> float:
 def _tell(tuned: TuningRun, kernel: Kernel, capabilities: Capabilities, screen: Screen) -> Exit:
     rows = [
         (
-            f"{one.case}\n  {one.before}",
+            _named(
+                one.case, one.before, _settings(one.way.variant, one.way.tunables, one.before) if one.faster else ()
+            ),
             microseconds(one.before_us),
-            _settings(one.way.variant, one.way.tunables, one.before) if one.faster else "—",
-            microseconds(one.us) if one.faster else "",
+            microseconds(one.us) if one.faster else "—",
             (f"{one.gain:.2f}", "green") if one.faster else "",
             str(one.tried),
             str(one.wrong + one.failed or ""),
         )
         for one in tuned.found
     ]
-    screen.table(("case, variant", "µs", "faster", "µs", "gain", "tried", "out"), rows, right=(1, 3, 4, 5, 6))
+    screen.table(("case, variant → faster", "µs", "tuned", "gain", "tried", "out"), rows, right=(1, 2, 3, 4, 5))
     screen.text()
     for skip in tuned.skipped:
         if skip.fault:
@@ -195,9 +196,14 @@ def _keep(tuned: TuningRun, kernel: Kernel, capabilities: Capabilities, screen: 
     return path
 
 
-def _settings(variant: str, tunables: Mapping[str, Any], before: str) -> str:
+def _settings(variant: str, tunables: Mapping[str, Any], before: str) -> list[str]:
     words = [variant] if variant != before else []
-    return "\n".join([*words, *(f"{name}={value}" for name, value in tunables.items())])
+    return [*words, *(f"{name}={value}" for name, value in tunables.items())]
+
+
+def _named(case: str, before: str, faster: Sequence[str]) -> str:
+    """Return the lines of a table's first column; a setting is not broken, as in a column of its own it would be."""
+    return "\n".join([case, f"  {before}", *(f"  → {setting}" for setting in faster)])
 
 
 def _kept(kernel: Kernel, capabilities: Capabilities) -> tuple[Path, Profile | None]:
@@ -222,7 +228,7 @@ def _show_kept(kernel: Kernel, capabilities: Capabilities, export: str | None, s
     screen.text((f"{kernel.op_id}", "bold"), f" on {profile.device['device']}, {profile.created[:10]}")
     screen.text((str(path), "dim"))
     rows = [_row(entry) for entry in profile.entries]
-    screen.table(("case, variant", "µs", "faster", "µs", "gain"), rows, right=(1, 3, 4))
+    screen.table(("case, variant → faster", "µs", "tuned", "gain"), rows, right=(1, 2, 3))
     screen.result({"opId": kernel.op_id, "file": str(path), **_document(profile)})
     return Exit.GOOD
 
@@ -235,9 +241,8 @@ def _document(profile: Profile) -> dict[str, Any]:
 
 def _row(entry: Entry) -> tuple[Any, ...]:
     return (
-        f"{entry.case}\n  {entry.untuned_variant}",
+        _named(entry.case, entry.untuned_variant, _settings(entry.variant, entry.tunables, entry.untuned_variant)),
         microseconds(entry.untuned_us),
-        _settings(entry.variant, entry.tunables, entry.untuned_variant),
         microseconds(entry.tuned_us),
         (f"{entry.gain:.2f}", "green"),
     )
