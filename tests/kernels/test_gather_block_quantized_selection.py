@@ -48,7 +48,8 @@ def explained(gather: wk.Kernel, case: Case, capabilities: wk.Capabilities = DEF
     [
         (Case(table=(32000, 4096)), "wide_zero_points"),
         (Case(table=(32000, 4096), zero_points=False), "wide"),
-        (Case(table=(32000, 128)), "narrow_zero_points"),
+        (Case(table=(32000, 320)), "wide_zero_points"),
+        (Case(table=(32000, 304)), "narrow_zero_points"),
         (Case(table=(32000, 1023), dtype="int4"), "general_zero_points"),
         (Case(table=(320, 4096), dtype="int4", quantize_axis=0, zero_points=False), "general"),
         (Case(table=(32, 7, 4096), dtype="int4", gather_axis=1, quantize_axis=2), "wide_zero_points"),
