@@ -98,7 +98,7 @@ CODES: Final[Mapping[str, Code]] = MappingProxyType(
         "L301": Code("warning", "No pass uses this handle of bindings.", "Delete it."),
         "L302": Code(
             "warning",
-            "No rendered shader of the pass mentions this binding.",
+            "No rendered shader of the pass mentions this binding, nor does another branch of the template.",
             "Leave it out of the pass's bindings, or use it.",
         ),
         "L303": Code("warning", "No pass binds this intermediate.", "Delete it."),

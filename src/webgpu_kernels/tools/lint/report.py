@@ -15,13 +15,14 @@ from webgpu_kernels.tools.lint.templates import check_templates
 from webgpu_kernels.tools.lint.unused import check_unused
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection
+    from collections.abc import Callable, Collection, Mapping
 
     from webgpu_kernels.device import Device
     from webgpu_kernels.kernel import Kernel
     from webgpu_kernels.tools.lint.compiling import Compiled
     from webgpu_kernels.tools.lint.sampling.sample import Sample
     from webgpu_kernels.tools.lint.subject import Subject
+    from webgpu_kernels.tools.lint.templates import Parsed
 
 SECONDS: Final = 30.0
 """After this much sampling, rendering and compiling the report says that it did not come to an end."""
@@ -140,7 +141,7 @@ def _linted(  # noqa: PLR0917 - what the public function gathered
     check_files(subject, findings)
     check_reference(subject, findings)
     check_budget(subject, findings)
-    sample, programs, compiled = _tried(subject, findings, device, deadline, advance)
+    sample, programs, compiled = _tried(subject, templates, findings, device, deadline, advance)
     return LintReport(
         package=package,
         root=str(subject.package.root),
@@ -151,8 +152,9 @@ def _linted(  # noqa: PLR0917 - what the public function gathered
     )
 
 
-def _tried(
+def _tried(  # noqa: PLR0917 - as above
     subject: Subject,
+    templates: Mapping[str, Parsed],
     findings: Findings,
     device: Device | None,
     deadline: float,
@@ -166,7 +168,7 @@ def _tried(
 
     sample = take_sample(subject, findings, deadline, advance)
     check_selection(subject, sample, findings)
-    rules = RunRules(subject, findings)
+    rules = RunRules(subject, templates, findings)
     compilation = Compilation(device, findings, deadline) if device is not None else None
     programs = 0
     for run in runs(subject, sample, deadline, advance):

@@ -20,7 +20,7 @@ from webgpu_kernels.tools.lint.subject import in_manifest
 from webgpu_kernels.tools.lint.templates import place_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from webgpu_kernels.contract import Binding, Pass, Variant
     from webgpu_kernels.planning.plan import PlannedPass
@@ -28,10 +28,12 @@ if TYPE_CHECKING:
     from webgpu_kernels.tools.lint.findings import Findings
     from webgpu_kernels.tools.lint.runs import Run
     from webgpu_kernels.tools.lint.subject import Subject
+    from webgpu_kernels.tools.lint.templates import Parsed
 
 MAX_SHADER_CHARS: Final = 120_000
 """Longer texts are not looked into: nobody writes them, and looking takes long."""
 _ROUND: Final = re.compile(r"\[\d+\]")
+_REMARK: Final = re.compile(r"\{#.*?#\}", re.DOTALL)
 _SAYS_KEPT: Final = re.compile(r"^[ \t]*//[ \t]*kept:.*$", re.MULTILINE)
 """What was meant to say that an intermediate is kept, also where it does not."""
 
@@ -41,11 +43,13 @@ class RunRules:
 
     Args:
         subject: the package.
+        templates: those that parse, by file name.
         findings: where defects are reported.
     """
 
-    def __init__(self, subject: Subject, findings: Findings) -> None:
+    def __init__(self, subject: Subject, templates: Mapping[str, Parsed], findings: Findings) -> None:
         self._findings = findings
+        self._templates = templates
         self._paths = {variant.id: subject.paths.variant(variant) for variant in subject.manifest.variants}
         self._steps = {
             variant.id: {name: (path, step) for path, name, step in subject.paths.steps(variant)}
@@ -84,10 +88,12 @@ class RunRules:
         return self._steps[variant.id][_ROUND.sub("", step.id)][0]
 
     def finish(self) -> None:
-        """Report what no run mentioned."""
+        """Report what no run mentioned, and no branch of the template either: a sample does not take them all."""
         for (path, key), names in self._silent.items():
+            text = self._templates[key].source.text if key in self._templates else ""
             for name in sorted(names):
-                self._findings.add("L302", in_manifest(f"{path}.bindings"), f"{key} never mentions {name!r}")
+                if not re.search(rf"\b{re.escape(name)}\b", strip_comments(_REMARK.sub("", text))):
+                    self._findings.add("L302", in_manifest(f"{path}.bindings"), f"{key} never mentions {name!r}")
 
     def _report_failure(self, run: Run, error: KernelError) -> None:
         place = in_manifest(self._path_in(run.variant, error.where or ""))
