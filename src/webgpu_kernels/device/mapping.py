@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 READ: Final = 1
 WRITE: Final = 2
 _EAGER_SECONDS: Final = 0.0005
+_CHECK_SECONDS: Final = 0.25
 _LEAST_PAUSE_SECONDS: Final = 0.00005
 _MOST_PAUSE_SECONDS: Final = 0.001
 _PAUSE_OF_WAITED: Final = 0.05
@@ -124,11 +125,16 @@ class Mappings:
         Source: WebGPU, section 5.3.
         """
         begin = time.monotonic()
-        poll, null = self._lib.wgpuDevicePoll, self._ffi.NULL
+        next_check = _CHECK_SECONDS
         with Capture():
+            self._poll()
             while not pending.done:
-                poll(self._device._internal, 0, null)  # noqa: SLF001 - see native
-                self._let_others_run(time.monotonic() - begin)
+                waited = time.monotonic() - begin
+                if waited > next_check:
+                    self._check()
+                    next_check = waited + _CHECK_SECONDS
+                _let_others_run(waited)
+                self._poll()
         pending.check()
 
     def view(self, buffer: Wgpu, size: int) -> Any:
@@ -157,14 +163,17 @@ class Mappings:
         with Capture():
             self._lib.wgpuBufferUnmap(buffer._internal)  # noqa: SLF001 - see native
 
-    def _let_others_run(self, waited: float) -> None:
-        if waited < _EAGER_SECONDS:
-            _give_way()
-            return
-        self._check()
-        if waited > _EXIT_WAIT_SECONDS and sys.is_finalizing():
-            raise DeviceError("the interpreter is ending and the device no longer answers")
-        time.sleep(max(_LEAST_PAUSE_SECONDS, min(_MOST_PAUSE_SECONDS, _PAUSE_OF_WAITED * waited)))
+    def _poll(self) -> None:
+        self._lib.wgpuDevicePoll(self._device._internal, 0, self._ffi.NULL)  # noqa: SLF001 - see native
+
+
+def _let_others_run(waited: float) -> None:
+    if waited < _EAGER_SECONDS:
+        _give_way()
+        return
+    if waited > _EXIT_WAIT_SECONDS and sys.is_finalizing():
+        raise DeviceError("the interpreter is ending and the device no longer answers")
+    time.sleep(max(_LEAST_PAUSE_SECONDS, min(_MOST_PAUSE_SECONDS, _PAUSE_OF_WAITED * waited)))
 
 
 @cache
