@@ -48,22 +48,45 @@ def test_an_answer_that_nobody_waits_for_any_more_is_dropped(own_device: Device)
     np.testing.assert_array_equal(own_device.tensor(X).numpy(), X)
 
 
-def test_an_interrupt_as_wgpu_answers_is_raised_where_the_answer_is_waited_for(own_device: Device) -> None:
-    """Python drops what a callback raises; neither Ctrl-C nor the answer is lost."""
-    buffer = own_device.wgpu_device.create_buffer(size=64, usage=MAP_READ | COPY_DST)
+def interrupt_once(frame: FrameType, _event: str, _argument: object) -> None:
+    """Trace a thread, and interrupt it as wgpu answers a mapping."""
+    if frame.f_code.co_name == "resolve":
+        sys.settrace(None)
+        raise KeyboardInterrupt
+
+
+def test_an_interrupt_as_wgpu_answers_is_raised_in_its_thread_whichever_mapping_was_answered(
+    own_device: Device,
+) -> None:
+    """Python drops what a callback raises; neither Ctrl-C nor an answer is lost, and nobody else gets it."""
     mappings = own_device.transfers.mappings
-    pending = mappings.start(buffer, READ, 64)
-
-    def interrupt(frame: FrameType, _event: str, _argument: object) -> None:
-        if frame.f_code.co_name == "resolve":
-            sys.settrace(None)
-            raise KeyboardInterrupt
-
-    sys.settrace(interrupt)
+    buffers = [own_device.wgpu_device.create_buffer(size=64, usage=MAP_READ | COPY_DST) for _ in range(2)]
+    first, second = (mappings.start(buffer, READ, 64) for buffer in buffers)
+    sys.settrace(interrupt_once)
     try:
         with pytest.raises(KeyboardInterrupt):
-            mappings.wait(pending)
+            mappings.wait(second)
     finally:
         sys.settrace(None)
-    assert pending.done
-    assert pending.error is None
+    for pending in (first, second):
+        mappings.wait(pending)
+        assert pending.done
+        assert pending.error is None
+
+
+def test_an_interrupt_as_a_submission_answers_comes_out_of_it(own_device: Device) -> None:
+    """Not out of some later read or upload."""
+    buffer = own_device.wgpu_device.create_buffer(size=64, usage=MAP_READ | COPY_DST)
+    pending = own_device.transfers.mappings.start(buffer, READ, 64)
+
+    def submit_until_it_is_answered() -> None:
+        while not pending.done:
+            own_device.commands.submit([([], [], [])])
+
+    sys.settrace(interrupt_once)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            submit_until_it_is_answered()
+    finally:
+        sys.settrace(None)
+    np.testing.assert_array_equal(own_device.tensor(X).numpy(), X)

@@ -17,7 +17,7 @@ from functools import cache, partial
 from itertools import count
 from typing import TYPE_CHECKING, Any, Final
 
-from webgpu_kernels.device.native import Capture
+from webgpu_kernels.device.native import Capture, check_interrupt, note_interrupt
 from webgpu_kernels.errors import DeviceError
 
 if TYPE_CHECKING:
@@ -47,15 +47,13 @@ class Pending:
     Attributes:
         done: whether wgpu has answered.
         error: what is wrong, or None.
-        interrupt: Ctrl-C as wgpu answered; Python drops what is raised there.
     """
 
-    __slots__ = ("__weakref__", "done", "error", "interrupt")
+    __slots__ = ("__weakref__", "done", "error")
 
     def __init__(self) -> None:
         self.done = False
         self.error: str | None = None
-        self.interrupt: BaseException | None = None
 
     def answer(self, error: str | None) -> None:
         """Note wgpu's answer, in whichever thread polls; a second time where the first one was interrupted."""
@@ -65,8 +63,6 @@ class Pending:
 
     def check(self) -> None:
         """Raise what is wrong."""
-        if self.interrupt is not None:
-            raise self.interrupt
         if self.error is not None:
             raise RuntimeError(self.error)
 
@@ -165,6 +161,7 @@ class Mappings:
 
     def _poll(self) -> None:
         self._lib.wgpuDevicePoll(self._device._internal, 0, self._ffi.NULL)  # noqa: SLF001 - see native
+        check_interrupt()  # whichever mapping was answered as it came
 
 
 def _let_others_run(waited: float) -> None:
@@ -182,21 +179,18 @@ def _callback() -> Any:
     native = importlib.import_module("wgpu.backends.wgpu_native")
     ffi, success = native.ffi, native.lib.WGPUMapAsyncStatus_Success
 
-    def resolve(status: int, message: Any, number: Any) -> Pending | None:
+    def resolve(status: int, message: Any, number: Any) -> None:
         pending = _pending.get(int(ffi.cast("uintptr_t", number)))
-        if pending is None:
-            return None
-        text = ffi.string(message.data, message.length).decode(errors="replace") if message.length else ""
-        pending.answer(None if status == success else f"Could not map buffer ({status} : {text}).")
-        return pending
+        if pending is not None:
+            text = ffi.string(message.data, message.length).decode(errors="replace") if message.length else ""
+            pending.answer(None if status == success else f"Could not map buffer ({status} : {text}).")
 
     def answer(status: int, message: Any, number: Any, _: object) -> None:
         resolve(status, message, number)
 
     def interrupted(_: type[BaseException], error: BaseException, trace: TracebackType) -> None:
+        note_interrupt(error)
         given = trace.tb_frame.f_locals
-        pending = resolve(given["status"], given["message"], given["number"])
-        if pending is not None:
-            pending.interrupt = error
+        resolve(given["status"], given["message"], given["number"])
 
     return ffi.callback("void(WGPUMapAsyncStatus, WGPUStringView, void *, void *)", answer, onerror=interrupted)

@@ -16,6 +16,7 @@ returned is kept, and released, by built-in functions that do all of it in one s
 from __future__ import annotations
 
 import importlib
+import threading
 import weakref
 from functools import cache
 from operator import call
@@ -37,6 +38,8 @@ Dispatch: TypeAlias = "tuple[Wgpu, Wgpu, int, int, int]"
 """Pipeline, bind group, workgroups along x, y, z."""
 Stage: TypeAlias = "tuple[Sequence[Clear], Sequence[Dispatch], Sequence[Copy]]"
 """What is done in this order; the dispatches in a compute pass."""
+
+_interrupts: Final[dict[int, BaseException]] = {}
 
 
 def gone(wgpu_object: Wgpu) -> bool:
@@ -105,6 +108,25 @@ class _Caught:
             raise error_types.get(kind, error_types[""])(text)
 
 
+def note_interrupt(error: BaseException) -> None:
+    """Keep what was raised in a callback of wgpu's, Ctrl-C say, for the thread that it came to: Python drops it there.
+
+    Args:
+        error: what was raised.
+
+    Source: cffi's ``onerror``.
+    """
+    _interrupts[threading.get_ident()] = error
+
+
+def check_interrupt() -> None:
+    """Raise what ``note_interrupt`` kept for this thread; to be called after whatever may answer callbacks."""
+    if _interrupts:
+        error = _interrupts.pop(threading.get_ident(), None)
+        if error is not None:
+            raise error
+
+
 class Capture:
     """Raises at the end of a block what wgpu-native reported in it, as wgpu-py does for each function."""
 
@@ -124,6 +146,8 @@ class Capture:
             del self._slots[-1]
         if kind is None and self._caught.first is not None:
             self._caught.check(importlib.import_module("wgpu.backends.wgpu_native._helpers").ERROR_TYPES)
+        if kind is None:
+            check_interrupt()
 
 
 @cache
@@ -199,6 +223,7 @@ class Commands:
                 del slots[-1]  # a statement: after a method's call, Ctrl-C would come before the next line
             any(releasing)
         caught.check(self._error_types)
+        check_interrupt()  # a submission answers the mappings that are done
 
     def _finish_and_submit(self, handles: list[Handle], releases: list[Any], caught: _Caught) -> None:
         """Submit what was finished, after Ctrl-C too: wgpu-native never frees a command buffer that was not."""
