@@ -294,7 +294,9 @@ SILENT: dict[str, Spoiled] = {
             passes(bindings=["source", "y", "params"]),
         )
     ),
-    "L302": Spoiled(bindings(1), template=with_line("{% if size > 9999 %}scratch0[lane % 4u] = 1.0;{% endif %}")),
+    "L302": Spoiled(
+        bindings(1), template=with_line("{% if size > 9999 %}let j = {{ size // 2 }}u; scratch0[j] = 1.0;{% endif %}")
+    ),
     "L303": Spoiled(bindings(1), template=with_line("scratch0[lane % 4u] = 1.0;")),
     "L304": Spoiled(derive(spare="1"), template=with_line("// {{ derive.spare }}")),
     "L305": Spoiled(

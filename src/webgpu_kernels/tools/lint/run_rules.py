@@ -34,6 +34,7 @@ MAX_SHADER_CHARS: Final = 120_000
 """Longer texts are not looked into: nobody writes them, and looking takes long."""
 _ROUND: Final = re.compile(r"\[\d+\]")
 _REMARK: Final = re.compile(r"\{#.*?#\}", re.DOTALL)
+_TAG: Final = re.compile(r"\{\{.*?\}\}|\{%.*?%\}", re.DOTALL)
 _SAYS_KEPT: Final = re.compile(r"^[ \t]*//[ \t]*kept:.*$", re.MULTILINE)
 """What was meant to say that an intermediate is kept, also where it does not."""
 
@@ -90,9 +91,9 @@ class RunRules:
     def finish(self) -> None:
         """Report what no run mentioned, and no branch of the template either: a sample does not take them all."""
         for (path, key), names in self._silent.items():
-            text = self._templates[key].source.text if key in self._templates else ""
+            text = _without_comments(self._templates[key].source.text) if key in self._templates else ""
             for name in sorted(names):
-                if not re.search(rf"\b{re.escape(name)}\b", strip_comments(_REMARK.sub("", text))):
+                if not re.search(rf"\b{re.escape(name)}\b", text):
                     self._findings.add("L302", in_manifest(f"{path}.bindings"), f"{key} never mentions {name!r}")
 
     def _report_failure(self, run: Run, error: KernelError) -> None:
@@ -187,6 +188,12 @@ class RunRules:
                 if not self._findings.has("L105", place):
                     message = f"{line[0].strip()} is of no intermediate with zeroInit that the pass binds"
                     self._findings.add("L105", place, message)
+
+
+def _without_comments(template: str) -> str:
+    """Return a template without its remarks and WGSL's comments; a division within a tag begins none."""
+    tags = _TAG.sub(lambda tag: tag[0].replace("/", " "), _REMARK.sub("", template))
+    return strip_comments(tags)
 
 
 def _sizes(run: Run) -> dict[str, int]:
