@@ -10,13 +10,12 @@ twice as long: a dependent dispatch, by hand the same. All contenders take turns
 from __future__ import annotations
 
 import statistics
-import sys
 import time
 from typing import TYPE_CHECKING
 
 import numpy as np
 from host import HandWritten
-from machine import describe
+from machine import counts, describe
 
 import webgpu_kernels as wk
 
@@ -64,7 +63,7 @@ class Chain:
 
 def main() -> None:
     """Print a table."""
-    rounds = int(sys.argv[1]) if len(sys.argv) > 1 else ROUNDS
+    (rounds,) = counts(__doc__, rounds=ROUNDS)
     device = wk.default_device()
     chain = Chain(device)
     chain.check()

@@ -11,13 +11,12 @@ onnxruntime has the CPU provider alone.
 from __future__ import annotations
 
 import statistics
-import sys
 import time
 from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from machine import describe
+from machine import counts, describe
 
 import webgpu_kernels as wk
 
@@ -56,7 +55,7 @@ CASES = (
 
 def main() -> None:
     """Print one table a case."""
-    rounds = int(sys.argv[1]) if len(sys.argv) > 1 else ROUNDS
+    (rounds,) = counts(__doc__, rounds=ROUNDS)
     device = wk.default_device()
     print(describe(device.name) + f"peer      {peer_versions()}\n")
     for case in CASES:

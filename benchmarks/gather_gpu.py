@@ -126,7 +126,7 @@ def main() -> None:
         own, copy, write = [f"{time:.1f}" for time in times]
         shown = [own, copy, f"{times[1] / times[0]:.0%}", write]
         table, zero_points = f"{case.rows} x {case.columns}", "yes" if case.zero_points else "no"
-        rate = f"{bench.output_bytes / times[0] / 1e3:.0f}"
+        rate = f"{bench.output_bytes / times[0] / 1e3:.3g}"
         print(
             ROW.format(table, case.bits, case.block_size, case.dtype, zero_points, case.indices, *shown, rate),
             flush=True,

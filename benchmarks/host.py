@@ -9,13 +9,12 @@ All contenders take turns in one process, the GPU is idle when one starts, and m
 from __future__ import annotations
 
 import statistics
-import sys
 import time
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import wgpu
-from machine import describe
+from machine import counts, describe
 
 import webgpu_kernels as wk
 
@@ -103,7 +102,7 @@ class HandWritten:
 
 def main() -> None:
     """Print one table a case."""
-    rounds = int(sys.argv[1]) if len(sys.argv) > 1 else ROUNDS
+    (rounds,) = counts(__doc__, rounds=ROUNDS)
     device = wk.default_device()
     print(describe(device.name))
     for title, shape, dtype, full in CASES:

@@ -7,12 +7,11 @@ from __future__ import annotations
 
 import gc
 import os
-import sys
 from pathlib import Path
 
 import numpy as np
 import wgpu
-from machine import describe
+from machine import counts, describe
 
 import webgpu_kernels as wk
 
@@ -22,7 +21,7 @@ REPORTS = 10
 
 def main() -> None:
     """Print the counts as the calls go by, and the growth after the first tenth."""
-    calls = int(sys.argv[1]) if len(sys.argv) > 1 else CALLS
+    (calls,) = counts(__doc__, calls=CALLS)
     device = wk.default_device()
     print(describe(device.name))
     kernel = wk.get_kernel("com.microsoft.SkipGroupNorm")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import os
 import platform
 import shlex
@@ -28,6 +29,22 @@ def describe(device: str | None = None) -> str:
     if device is not None:
         lines.append(f"device    {device}")
     return "\n".join([*lines, ""])
+
+
+def counts(about: str | None, **defaults: int) -> list[int]:
+    """Read a benchmark's arguments: whole numbers in this order, each with a default; --help says so.
+
+    Args:
+        about: the benchmark's docstring.
+        defaults: names and defaults.
+
+    Returns:
+        The numbers.
+    """
+    parser = argparse.ArgumentParser(description=about, formatter_class=argparse.RawDescriptionHelpFormatter)
+    for name, default in defaults.items():
+        parser.add_argument(name, type=int, nargs="?", default=default, help=f"default {default}")
+    return list(vars(parser.parse_args()).values())
 
 
 def processor() -> str:

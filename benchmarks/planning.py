@@ -8,8 +8,8 @@ bundled package is taken.
 
 from __future__ import annotations
 
+import argparse
 import statistics
-import sys
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -60,9 +60,11 @@ def main() -> None:
 
 def manifest() -> Manifest:
     """Return the manifest that the command line names, read anew."""
-    if len(sys.argv) < 2:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("manifest", type=Path, nargs="?", help="or its folder; default: the bundled SkipGroupNorm's")
+    path: Path | None = parser.parse_args().manifest
+    if path is None:
         return wk.get_kernel("com.microsoft.SkipGroupNorm").manifest
-    path = Path(sys.argv[1])
     return parse_manifest((path / "manifest.json" if path.is_dir() else path).read_bytes(), where=str(path))
 
 

@@ -15,7 +15,7 @@ import subprocess
 import sys
 import time
 
-from machine import describe
+from machine import counts, describe
 
 ENVIRONMENT = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
 STARTS = 15
@@ -60,7 +60,7 @@ STAGES = (
 def main() -> None:
     """Print both tables."""
     print(describe())
-    starts = int(sys.argv[1]) if len(sys.argv) > 1 else STARTS
+    (starts,) = counts(__doc__, starts=STARTS)
     wall("import webgpu_kernels")
     codes = {
         "empty interpreter": "pass",

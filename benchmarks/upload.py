@@ -16,7 +16,7 @@ import time
 
 import numpy as np
 import wgpu
-from machine import describe
+from machine import counts, describe
 
 import webgpu_kernels as wk
 
@@ -27,11 +27,10 @@ WAYS = ("by hand", "device.tensor")
 
 def main() -> None:
     """Print a table, or with a third argument measure one way."""
-    mib = int(sys.argv[1]) if len(sys.argv) > 1 else MIB
-    rounds = int(sys.argv[2]) if len(sys.argv) > 2 else ROUNDS
     if len(sys.argv) > 3:
-        print(*upload(sys.argv[3], mib))
+        print(*upload(sys.argv[3], int(sys.argv[1])))
         return
+    mib, rounds = counts(__doc__, mib=MIB, rounds=ROUNDS)
     device = wk.default_device()
     print(describe(device.name))
     found: dict[str, list[tuple[float, ...]]] = {way: [] for way in WAYS}
