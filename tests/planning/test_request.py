@@ -19,7 +19,7 @@ from webgpu_kernels.errors import (
     UnknownNameError,
 )
 from webgpu_kernels.invocation import frozen, merged_inputs, spec_of, wanted_outputs
-from webgpu_kernels.planning.spec import TensorSpec
+from webgpu_kernels.planning.spec import TensorSpec, logical_dtype
 
 if TYPE_CHECKING:
     from sample_manifests import Select
@@ -182,7 +182,8 @@ def test_tensors_of_one_variable_agree(select: Select) -> None:
     ("dtype", "hint"),
     [
         (np.float64, "Convert with array.astype('float32')."),
-        (np.uint64, "Convert with array.astype('uint32') or astype('int64')."),
+        (np.uint64, "Convert with array.astype('int64')."),
+        (np.uint16, "Convert with array.astype('uint32'), or view float16 bits with array.view('float16')."),
         (object, "Give a numeric array; object arrays hold Python references."),
         (np.complex64, ""),
         ("U3", ""),
@@ -193,6 +194,23 @@ def test_a_dtype_that_no_port_has_is_refused(dtype: Any, hint: str) -> None:
     with pytest.raises(DtypeError) as caught:
         spec_of(np.zeros(2, dtype), "op: 'x'")
     assert str(caught.value).startswith("op: 'x': unsupported dtype: expected one of float16, float32,")
+    assert str(caught.value).endswith(hint)
+
+
+@pytest.mark.parametrize(
+    ("dtype", "allowed", "hint"),
+    [
+        (np.float64, ("int64", "int32"), "got float64. Convert with array.astype('int64')."),
+        (np.float64, ("float16",), "got float64. Convert with array.astype('float16')."),
+        (np.uint64, ("int32", "int64"), "got uint64. Convert with array.astype('int64')."),
+        (np.uint16, ("uint8", "int32"), "got uint16. Convert with array.astype('int32')."),
+        (np.complex64, ("float32",), "got complex64"),
+    ],
+)
+def test_the_remedy_is_one_that_the_port_takes(dtype: Any, allowed: tuple[str, ...], hint: str) -> None:
+    """The nearest of its dtypes."""
+    with pytest.raises(DtypeError) as caught:
+        logical_dtype(np.dtype(dtype), where="op: 'x'", allowed=allowed)
     assert str(caught.value).endswith(hint)
 
 

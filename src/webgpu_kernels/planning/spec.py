@@ -8,12 +8,12 @@ from dataclasses import dataclass, field
 from webgpu_kernels.contract import DTYPES, LOGICAL_DTYPES, NIBBLE_DTYPES
 from webgpu_kernels.errors import DtypeError, ShapeError
 
-_REMEDIES = {
-    "float64": "Convert with array.astype('float32').",
-    "uint64": "Convert with array.astype('uint32') or astype('int64').",
-    "uint16": "Convert with array.astype('uint32'), or view float16 bits with array.view('float16').",
-    "object": "Give a numeric array; object arrays hold Python references.",
+_NEAREST = {
+    "float64": ("float32", "float16"),
+    "uint64": ("int64", "uint32", "int32"),
+    "uint16": ("uint32", "int32", "int64"),
 }
+"""What numpy's dtypes that no port can have are converted to, the nearest first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,8 +93,18 @@ def logical_dtype(dtype: object, *, where: str | None = None, allowed: Sequence[
         where=where,
         expected=f"one of {', '.join(allowed)}",
         got=name,
-        hint=_REMEDIES.get(str(name)),
+        hint=_remedy(str(name), allowed),
     )
+
+
+def _remedy(name: str, allowed: Sequence[str]) -> str | None:
+    if name == "object":
+        return "Give a numeric array; object arrays hold Python references."
+    nearest = [dtype for dtype in _NEAREST.get(name, ()) if dtype in allowed] or list(allowed[:1])
+    if name not in _NEAREST or not nearest:
+        return None
+    view = ", or view float16 bits with array.view('float16')" if name == "uint16" and "float16" in allowed else ""
+    return f"Convert with array.astype('{nearest[0]}'){view}."
 
 
 def _dimensions(shape: object) -> tuple[int, ...]:
