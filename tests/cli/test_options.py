@@ -150,6 +150,8 @@ def test_what_to_write_is_shown_with_the_packages_own_inputs() -> None:
         "Which call? com.microsoft.SkipGroupNorm takes X, gamma, beta, skip, bias?.\n"
         "Describe each: --input 'X=float32[2,64]'; or give --case NAME or --request FILE."
     )
+    with pytest.raises(Usage, match=r"--input 'data=uint8\[2,64\]'; or give"):
+        call(op="com.microsoft.GatherBlockQuantized")
 
 
 @pytest.mark.parametrize(

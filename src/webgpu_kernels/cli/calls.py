@@ -96,10 +96,11 @@ def _once(option: str, pairs: Sequence[tuple[str, _T]]) -> dict[str, _T]:
 
 def _nothing_described(kernel: Kernel) -> str:
     inputs = ", ".join(f"{name}?" if port.optional else name for name, port in kernel.manifest.inputs.items())
-    first = next(iter(kernel.manifest.inputs))
+    first, port = next(iter(kernel.manifest.inputs.items()))
+    dtype = kernel.manifest.type_constraints.get(port.dtype or "", (port.dtype or "float32",))[0]
     return (
         f"Which call? {kernel.op_id} takes {inputs}.\n"
-        f"Describe each: --input '{first}=float32[2,64]'; or give --case NAME or --request FILE."
+        f"Describe each: --input '{first}={dtype}[2,64]'; or give --case NAME or --request FILE."
     )
 
 
