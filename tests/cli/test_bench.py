@@ -43,7 +43,7 @@ def test_a_package_is_measured(
     assert printed[3].startswith("many ")
     assert printed[4].strip().startswith("fast")
     assert any(re.search(rf"plain \d+(\.\d+)?{TIMES}", line) for line in printed[3:6])
-    assert "skipped 1: too large: its tensors take more than 20 MB" in printed
+    assert "skipped 1: too large: tensors of more than 20 MB" in printed
     assert "numpy, 1 case: the package's reference, which is written to be exact, not fast" in "\n".join(printed)
     assert printed[-1].startswith("1 case on ")
     assert max(map(len, printed[:8])) <= 80

@@ -45,7 +45,7 @@ def test_a_package_that_passes_ends_with_0(right: Path, capsys: pytest.CaptureFi
     """And a row for each variant."""
     assert main(["test", str(right)]) == 0
     printed = lines(capsys)
-    assert " ".join(printed[0].split()) == "package variant passed failed skipped chosen by error of allowed"
+    assert " ".join(printed[0].split()) == "package variant passed failed skipped chosen by error/allowed"
     assert [line.split() for line in printed[2:4]] == [
         ["test.Double", "fast", "1", "0", "0", "1", "0"],
         ["test.Double", "plain", "1", "0", "0", "0", "0"],
@@ -62,7 +62,7 @@ def test_a_narrow_terminal_gets_a_table_for_each_package(
     assert main(["test", str(right)]) == 0
     printed = lines(capsys)
     assert printed[0] == "test.Double"
-    assert " ".join(printed[1].split()) == "variant passed failed skipped chosen by error of allowed"
+    assert " ".join(printed[1].split()) == "variant passed failed skipped chosen by error/allowed"
     assert [line.split() for line in printed[3:5]] == [
         ["fast", "1", "0", "0", "1", "0"],
         ["plain", "1", "0", "0", "0", "0"],

@@ -210,7 +210,8 @@ def _show(results: RunResults, seconds: float, screen: Screen) -> None:
     noisy = sum(1 for bench in results.benches if (time := bench.variants.get(bench.chosen or "")) and time.note)
     if noisy:
         screen.text(
-            (f"noisy {noisy}", "yellow"), ": the time of the chosen variant is not to be trusted; see notes in -o"
+            (f"noisy {noisy}", "yellow"),
+            ": the time of the chosen variant is not to be trusted; the file of -o says why",
         )
     for skip in results.skipped:
         if skip.fault:

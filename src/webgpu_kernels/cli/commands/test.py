@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 SHOWN_FAILURES: Final = 20
 """Failures that are told in full; a kernel that is wrong everywhere would fill the screen."""
-_HEADINGS: Final = ("variant", "passed", "failed", "skipped", "chosen by", "error of allowed")
+_HEADINGS: Final = ("variant", "passed", "failed", "skipped", "chosen by", "error/allowed")
 _STYLES: Final = {"passed": "green", "failed": "bold red", "error": "bold red", "skipped": "yellow"}
 
 

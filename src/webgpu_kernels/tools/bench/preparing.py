@@ -133,7 +133,7 @@ def ready_case(
         raise CaseSkipped(str(error), fault=True) from error
     size = tensor_bytes(selection.request)
     if most_bytes is not None and size > most_bytes:
-        raise CaseSkipped(f"too large: its tensors take more than {most_bytes / 1e6:,.0f} MB")
+        raise CaseSkipped(f"too large: tensors of more than {most_bytes / 1e6:,.0f} MB")
     if selection.variant is None:
         raise _nobody(case, kernel, selection)
     tuned = case.call.tuned(kernel, capabilities) if here else None
