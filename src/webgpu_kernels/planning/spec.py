@@ -100,11 +100,11 @@ def logical_dtype(dtype: object, *, where: str | None = None, allowed: Sequence[
 def _remedy(name: str, allowed: Sequence[str]) -> str | None:
     if name == "object":
         return "Give a numeric array; object arrays hold Python references."
-    nearest = [dtype for dtype in _NEAREST.get(name, ()) if dtype in allowed] or list(allowed[:1])
-    if name not in _NEAREST or not nearest:
+    if name not in _NEAREST:
         return None
+    nearest = next((dtype for dtype in _NEAREST[name] if dtype in allowed), allowed[0])
     view = ", or view float16 bits with array.view('float16')" if name == "uint16" and "float16" in allowed else ""
-    return f"Convert with array.astype('{nearest[0]}'){view}."
+    return f"Convert with array.astype('{nearest}'){view}."
 
 
 def _dimensions(shape: object) -> tuple[int, ...]:

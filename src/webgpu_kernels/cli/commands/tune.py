@@ -35,7 +35,7 @@ from webgpu_kernels.tuning.places import check_place, drop_profile, keep_profile
 from webgpu_kernels.tuning.profile import profile_text, read_profile
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
     from pathlib import Path
 
     from webgpu_kernels.cli.screen import Progress, Screen
@@ -134,9 +134,7 @@ def _budget(text: str) -> float:
 def _tell(tuned: TuningRun, kernel: Kernel, capabilities: Capabilities, screen: Screen) -> Exit:
     rows = [
         (
-            _named(
-                one.case, one.before, _settings(one.way.variant, one.way.tunables, one.before) if one.faster else ()
-            ),
+            _named(one.case, one.before, one.way.variant, one.way.tunables),
             microseconds(one.before_us),
             microseconds(one.us) if one.faster else "—",
             (f"{one.gain:.2f}", "green") if one.faster else "",
@@ -196,13 +194,9 @@ def _keep(tuned: TuningRun, kernel: Kernel, capabilities: Capabilities, screen: 
     return path
 
 
-def _settings(variant: str, tunables: Mapping[str, Any], before: str) -> list[str]:
-    words = [variant] if variant != before else []
-    return [*words, *(f"{name}={value}" for name, value in tunables.items())]
-
-
-def _named(case: str, before: str, faster: Sequence[str]) -> str:
+def _named(case: str, before: str, variant: str, tunables: Mapping[str, Any]) -> str:
     """Return the lines of a table's first column; a setting is not broken, as in a column of its own it would be."""
+    faster = ([variant] if variant != before else []) + [f"{name}={value}" for name, value in tunables.items()]
     return "\n".join([case, f"  {before}", *(f"  → {setting}" for setting in faster)])
 
 
@@ -241,7 +235,7 @@ def _document(profile: Profile) -> dict[str, Any]:
 
 def _row(entry: Entry) -> tuple[Any, ...]:
     return (
-        _named(entry.case, entry.untuned_variant, _settings(entry.variant, entry.tunables, entry.untuned_variant)),
+        _named(entry.case, entry.untuned_variant, entry.variant, entry.tunables),
         microseconds(entry.untuned_us),
         microseconds(entry.tuned_us),
         (f"{entry.gain:.2f}", "green"),

@@ -91,8 +91,8 @@ class RunRules:
     def finish(self) -> None:
         """Report what no run mentioned, and no branch of the template either: a sample does not take them all."""
         for (path, key), names in self._silent.items():
-            text = _without_comments(self._templates[key].source.text) if key in self._templates else ""
             for name in sorted(names):
+                text = _without_comments(self._templates[key].source.text) if key in self._templates else ""
                 if not re.search(rf"\b{re.escape(name)}\b", text):
                     self._findings.add("L302", in_manifest(f"{path}.bindings"), f"{key} never mentions {name!r}")
 
