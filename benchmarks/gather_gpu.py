@@ -126,9 +126,10 @@ def main() -> None:
         own, copy, write = [f"{time:.1f}" for time in times]
         shown = [own, copy, f"{times[1] / times[0]:.0%}", write]
         table, zero_points = f"{case.rows} x {case.columns}", "yes" if case.zero_points else "no"
-        rate = f"{bench.output_bytes / times[0] / 1e3:.3g}"
+        rate = bench.output_bytes / times[0] / 1e3
+        shown.append(f"{rate:.0f}" if rate >= 100 else f"{rate:.3g}")
         print(
-            ROW.format(table, case.bits, case.block_size, case.dtype, zero_points, case.indices, *shown, rate),
+            ROW.format(table, case.bits, case.block_size, case.dtype, zero_points, case.indices, *shown),
             flush=True,
         )
 
